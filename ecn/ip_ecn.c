@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Setting CE in IP headers, the last thing that happens to a packet before it is sent. The two ECN
+// bits are the low ones of the IPv4 TOS byte and of the IPv6 traffic class, which straddles the
+// first two bytes (RFC 3168, RFC 8200).
+//
+// Invariant: an IPv4 checksum that was right stays right, and one that was wrong stays wrong, so a
+// corruption upstream is not hidden. RoCE's ICRC covers none of these bits (IBTA A17.3.3).
+
+#include "ecn/ecn.h"
+
+#include "base/bytes.h"
+
+enum {
+	IPV4_TOS_CE = 0x03, // in byte 1
+	IPV4_CHECKSUM_OFFSET = 10,
+	IPV6_CLASS_CE = 0x30, // in byte 1, whose high half is the low half of the traffic class
+};
+
+bool ip_ecn_mark_v4(uint8_t *ip)
+{
+	const uint16_t before = load_be16(ip);
+	const uint16_t after = before | IPV4_TOS_CE;
+	uint32_t sum;
+
+	if (before == after)
+		return false;
+	// RFC 1624 equation 3; two folds take every carry of three 16-bit terms.
+	sum = (uint16_t)~load_be16(ip + IPV4_CHECKSUM_OFFSET);
+	sum += (uint16_t)~before;
+	sum += after;
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	store_be16(ip, after);
+	store_be16(ip + IPV4_CHECKSUM_OFFSET, (uint16_t)~sum);
+	return true;
+}
+
+bool ip_ecn_mark_v6(uint8_t *ip)
+{
+	if ((ip[1] & IPV6_CLASS_CE) == IPV6_CLASS_CE)
+		return false;
+	ip[1] |= IPV6_CLASS_CE;
+	return true;
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Priority-based flow control, IEEE 802.1Qbb (802.1Q clause 36) over the MAC control frames of
+// 802.3 annex 31B/31D: the frame, its generation from XOFF states, its reception into per-priority
+// pause timers, and the headroom that covers what no pause can recall.
+//
+// All of it is state plus `now`; frames are values that the caller encodes and sends.
+#pragma once
+
+#include "base/types.h"
+
+// --- frame.c ----------------------------------------------------------------------------------
+
+enum {
+	PFC_FRAME_BYTES = 60, // encoded, without FCS: the 64-byte minimum frame
+	PFC_ETHERTYPE = 0x8808,
+	PFC_OPCODE_PAUSE = 0x0001, // 802.3x, whole link
+	PFC_OPCODE_PFC = 0x0101,
+	PFC_QUANTUM_BITS = 512,
+};
+
+// One PFC frame. Bit p of `enable` says that quanta[p] counts; quanta 0 resumes.
+struct pfc_frame {
+	uint8_t enable;
+	uint16_t quanta[PRIO_COUNT];
+};
+
+enum pfc_verdict {
+	PFC_FRAME_PFC,          // decoded into the frame
+	PFC_FRAME_GLOBAL_PAUSE, // 802.3x: counted apart, never pauses a priority
+	PFC_FRAME_UNKNOWN,      // MAC control with another opcode
+	PFC_FRAME_TRUNCATED,    // shorter than the fields it needs
+};
+
+// Writes a frame with destination 01:80:c2:00:00:01, source `src` (6 bytes, a real port address).
+// The timers of priorities that are not enabled go out as 0.
+void pfc_frame_encode(const struct pfc_frame *frame, const uint8_t src[6],
+		      uint8_t out[PFC_FRAME_BYTES]);
+
+// `frame_bytes` starts at the destination address; `len` bytes are readable; `l2_len` is the
+// offset behind EtherType 0x8808 (14, or more behind VLAN tags). The high byte of the enable
+// vector is reserved and ignored. Source addresses are not judged, all-zero ones included.
+// `out` is written for PFC_FRAME_PFC alone; timers that are not enabled read as 0 there.
+enum pfc_verdict pfc_frame_decode(const uint8_t *frame_bytes, uint32_t len, uint32_t l2_len,
+				  struct pfc_frame *out);
+
+// Duration of `quanta` pause quanta (512 bit times each) at `bps`, rounded down to whole
+// nanoseconds; 0 when bps is 0. `quanta` is below 2^25 (two maximal timers make 2^17).
+uint64_t pfc_quanta_ns(uint32_t quanta, uint64_t bps);
+
+// --- gen.c ------------------------------------------------------------------------------------
+
+struct pfc_gen_profile {
+	uint8_t enable;      // priorities that may be generated: lossless ones only
+	uint16_t quanta;     // pause time of an XOFF
+	uint64_t refresh_ns; // period of repeats while XOFF lasts: half the pause time
+};
+
+// One port's generator. Zero is a valid initial state.
+struct pfc_gen_state {
+	uint8_t wanted;                 // priorities in XOFF now
+	uint8_t told;                   // priorities the peer was last told to hold
+	ns_t refresh_at;                // next repeat; meaningful while told != 0
+	ns_t since[PRIO_COUNT];         // start of the present XOFF
+	uint64_t paused_ns[PRIO_COUNT]; // XOFF time that has ended
+};
+
+// Sets which priorities are in XOFF. Priorities outside pf->enable are ignored, so this is also the
+// call that follows a change of the profile: what may no longer be paused is released. When the
+// peer has forgotten what it was told (the link was down), clear st->told: all is told again.
+void pfc_gen_update(const struct pfc_gen_profile *pf, struct pfc_gen_state *st, uint8_t wanted,
+		    ns_t now);
+
+// True when a frame must go out: some priority changed, or a repeat is due. Fills `out` with the
+// changed priorities and every priority in XOFF, and notes them as told. Since each frame renews
+// all timers, the next repeat is due `refresh_ns` after this frame and a priority that toggles
+// cannot put off the repeats of another. Repeats depend on `now` alone, never on arrivals.
+//
+// With refresh_ns at most half the pause time the peer never runs out while XOFF lasts, if this is
+// asked at least every refresh_ns.
+bool pfc_gen_frame(const struct pfc_gen_profile *pf, struct pfc_gen_state *st, ns_t now,
+		   struct pfc_frame *out);
+
+// When pfc_gen_frame() must be asked again without a change: NS_NEVER while nothing is in XOFF,
+// the past when a change has not been told.
+ns_t pfc_gen_deadline(const struct pfc_gen_state *st);
+
+// Total XOFF time of a priority including one that lasts.
+uint64_t pfc_gen_paused_ns(const struct pfc_gen_state *st, prio_t prio, ns_t now);
+
+// --- rx.c -------------------------------------------------------------------------------------
+
+struct pfc_rx_profile {
+	uint8_t obey; // priorities that pause: pfc_enable when symmetric, all when asymmetric
+	uint64_t bps; // rate that gives the quantum its length; emulated rate on virtual ports
+};
+
+// One port's received pauses. Zero is a valid initial state.
+struct pfc_rx_state {
+	uint8_t paused;                 // as of the last call; pfc_rx_paused() expires timers
+	ns_t expires;                   // earliest `until`; meaningful while paused != 0
+	ns_t until[PRIO_COUNT];         // pause end
+	ns_t since[PRIO_COUNT];         // pause start
+	uint64_t paused_ns[PRIO_COUNT]; // pauses that have ended, at their real end
+	uint64_t pauses[PRIO_COUNT];    // pauses begun (off to on)
+	uint64_t resumes[PRIO_COUNT];   // pauses ended (SAI ON2OFF)
+};
+
+// Applies a received frame: for each enabled and obeyed priority the new timer replaces the old
+// one, and quanta 0 resumes at once (as does a pause that rounds to 0 ns).
+void pfc_rx_frame(const struct pfc_rx_profile *pf, struct pfc_rx_state *st,
+		  const struct pfc_frame *frame, ns_t now);
+
+// Priorities paused at `now`; ends the pauses whose time has passed (until <= now).
+uint8_t pfc_rx_paused(struct pfc_rx_state *st, ns_t now);
+
+// Ends every pause at `now` (link down, priority no longer obeyed: those not in `keep`).
+void pfc_rx_resume(struct pfc_rx_state *st, uint8_t keep, ns_t now);
+
+uint64_t pfc_rx_paused_ns(const struct pfc_rx_state *st, prio_t prio, ns_t now);
+
+// --- headroom.c -------------------------------------------------------------------------------
+
+// Constants of the buffer model that the field's headroom formula takes (sonic-swss
+// buffer_headroom_mellanox.lua). The field writes them as KiB with one decimal, which is no whole
+// number of bytes, so they are kept in tenths of a KiB (below 2^20) and the formula is evaluated
+// exactly.
+struct headroom_asic {
+	uint32_t cell_bytes; // 1..1024
+	uint32_t pipeline_latency_deci_kib;
+	uint32_t mac_phy_delay_deci_kib;
+	uint32_t peer_response_deci_kib; // for speeds that have no quanta in the table
+	bool fixed_peer_response;        // use peer_response_deci_kib at every speed
+};
+
+struct headroom_link {
+	uint64_t bps; // bps * cable_m is below 2^63
+	uint32_t cable_m;
+	uint32_t port_mtu;      // frame bytes, 9100 in the field
+	uint32_t lossless_mtu;  // frame bytes of the lossless traffic pattern, 1..65535
+	uint32_t small_percent; // small_packet_percentage 0..100
+	uint32_t gearbox_bytes; // one way
+	bool eight_lanes;
+	bool shared_pool; // a shared headroom pool exists: size is xon
+};
+
+struct headroom {
+	uint64_t size;
+	uint64_t xon;
+	uint64_t xoff;
+};
+
+extern const struct headroom_asic headroom_asic_virtual; // SONiC's virtual switch
+
+// The `wire` class: everything still to come once XOFF is sent, rounded up to KiB. Values outside
+// the ranges above are programmer errors.
+struct headroom headroom_wire(const struct headroom_asic *asic, const struct headroom_link *link);
+
+// What a port that is not polled while in XOFF (`hold`) may still deliver: the burst that is being
+// processed. `burst` frames of at most `mtu` bytes, each rounded up to whole cells (>= 1).
+uint64_t headroom_hold_bytes(uint32_t burst, uint32_t mtu, uint32_t cell_bytes);
+
+// What a software link adds to the wire's headroom: frames the peer has put in its transmit ring
+// and this side has in its receive ring when XOFF is sent, and what the peer sends until it polls
+// again: its rate times the longest poll gap (at most 10 s), and one frame that it began just
+// before. bps 0 is a peer without a rate: the rings alone bound it.
+uint64_t headroom_ring_bytes(uint64_t peer_ring_bytes, uint64_t own_ring_bytes, uint64_t bps,
+			     uint64_t poll_gap_ns, uint32_t mtu);
