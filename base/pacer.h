@@ -25,6 +25,13 @@ static inline bool pacer_ready(const struct pacer_state *st, ns_t now)
 	return st->ready.v <= now.v;
 }
 
+// Forgets idle time: as if the last frame had ended at `now`.
+static inline void pacer_restart(struct pacer_state *st, ns_t now)
+{
+	if (ns_before(st->ready, now))
+		*st = (struct pacer_state){ .ready = now };
+}
+
 // Accounts `bytes` sent at `now`. bytes * 8e9 stays below 2^64 for frames up to 2 GB.
 static inline void pacer_charge(const struct pacer_profile *pf, struct pacer_state *st,
 				uint64_t bytes, ns_t now)

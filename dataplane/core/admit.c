@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Stage 3: ingress admission.
+//
+// Charges an arriving packet to its priority group: reserve first, then the shared pool up to
+// limit = reserve + 2^dynamic_th x free, then, in a lossless group, headroom. The limit is taken
+// with the packet already in it, so that a group alone never exceeds reserve + pool a/(1+a), the
+// fixed point of the SAI formula. A packet that does not fit under the limit raises XOFF and goes
+// to headroom whole; headroom covers what the peer still sends (IEEE 802.1Q annex on PFC buffers).
+//
+// Packet descriptors are a second resource under the same limit law: a flood of small frames pauses
+// its sender instead of exhausting the packet pool.
+//
+// Release goes headroom, then shared, then reserve, whatever the packet was charged to. XON (both
+// conditions of SAI): occupancy at or below max(xon, limit - xon_offset), and xoff bytes of headroom
+// free for the group.
+//
+// Invariant: the sum of all charges equals pool use, reserves and headroom (sw_conserved()).
+
+#include "dataplane/core/stage.h"
+
+// Padding to the minimum frame belongs to a packet: it bounds descriptors by bytes.
+enum { MIN_FRAME_BYTES = 60 };
+
+static uint32_t charge_bytes(const struct sw *sw, const struct pkt *p)
+{
+	uint32_t cell = sw->pf->cell_bytes;
+	uint32_t len = p->len < MIN_FRAME_BYTES ? MIN_FRAME_BYTES : p->len;
+
+	return cell == 1 ? len : (len + cell - 1) / cell * cell;
+}
+
+// Descriptors follow the group's alpha; a group with a static limit may take half of what is left.
+static uint64_t descriptor_limit(const struct pg_profile *pf, uint64_t free_count)
+{
+	struct threshold th = { .dynamic = true,
+				.alpha_log2 = pf->limit.dynamic ? pf->limit.alpha_log2 : 0 };
+
+	return threshold_bytes(&th, free_count);
+}
+
+static bool fits_descriptors(const struct sw *sw, const struct pg_profile *pf,
+			     const struct pg_state *pg, uint32_t count)
+{
+	uint64_t used = (uint64_t)sw->descriptors_used + count;
+
+	return used <= sw->pf->descriptor_shared &&
+	       pg->descriptors + count <= descriptor_limit(pf, sw->pf->descriptor_shared - used);
+}
+
+static bool fits_headroom(const struct pool_profile *ppf, const struct pool_state *pool,
+			  const struct pg_profile *pf, const struct pg_state *pg,
+			  const struct pkt *p)
+{
+	if (pg->headroom + p->charge > pf->headroom_bytes ||
+	    pg->headroom_descriptors + p->descriptors > pf->headroom_descriptors)
+		return false;
+	return ppf->headroom_bytes == 0 || pool->headroom_used + p->charge <= ppf->headroom_bytes;
+}
+
+static void charge_headroom(struct sw *sw, struct pool_state *pool, struct pg_state *pg,
+			    const struct pkt *p)
+{
+	pg->headroom += p->charge;
+	pool->headroom_used += p->charge;
+	pg->headroom_descriptors += p->descriptors;
+	sw->headroom_descriptors_used += p->descriptors;
+	watermark_raise(&pg->wm_headroom, pg->headroom);
+	watermark_raise(&pool->wm_headroom, pool->headroom_used);
+}
+
+static void raise_xoff(struct sw *sw, struct pg_state *pg, const struct pkt *p)
+{
+	if (pg->xoff)
+		return;
+	pg->xoff = true;
+	pg->stats.xoff_events++;
+	sw->port[p->in_port.v].xoff_mask |= (uint8_t)(1u << p->pg.v);
+	port_set_add(&sw->xoff_ports, p->in_port);
+}
+
+// What does not fit under the limit goes to headroom, if the group has any.
+static COLD enum drop_reason admit_beyond_limit(struct sw *sw, const struct pg_profile *pf,
+						struct pg_state *pg, bool bytes_fit,
+						const struct pkt *p)
+{
+	struct pool_state *pool = pool_state_of(sw, pf->pool);
+
+	if (!pf->lossless) {
+		pg->stats.dropped_packets++;
+		pool->dropped_packets += !bytes_fit;
+		return bytes_fit ? DROP_DESCRIPTORS : DROP_PG_LOSSY_FULL;
+	}
+	raise_xoff(sw, pg, p);
+	if (!fits_headroom(pool_profile_of(sw, pf->pool), pool, pf, pg, p)) {
+		pg->stats.dropped_packets++;
+		pool->dropped_packets++;
+		return DROP_PG_LOSSLESS_FULL;
+	}
+	charge_headroom(sw, pool, pg, p);
+	return DROP_NONE;
+}
+
+enum drop_reason admit(struct sw *sw, const struct port_profile *port, struct port_state *st,
+		       struct pkt *p)
+{
+	const struct pg_profile *pf = pg_profile_of(port, p->pg);
+	struct pg_state *pg = pg_state_of(st, p->pg);
+	struct pool_state *pool = pool_state_of(sw, pf->pool);
+	uint32_t charge = charge_bytes(sw, p);
+	uint64_t used = pg->used + charge;
+	uint64_t before = u64_minus(pg->used, pf->reserved_bytes);
+	uint64_t after = u64_minus(used, pf->reserved_bytes);
+	bool bytes_fit = pool_has_room(pool_profile_of(sw, pf->pool), pool, &pf->limit, before,
+				       after);
+
+	p->charge = charge;
+	if (bytes_fit && fits_descriptors(sw, pf, pg, p->descriptors)) {
+		pg->used = used;
+		pg->descriptors += p->descriptors;
+		sw->descriptors_used += p->descriptors;
+		watermark_raise(&pg->wm_shared, after);
+		pool_charge(pool, charge, before, after);
+	} else {
+		enum drop_reason reason = admit_beyond_limit(sw, pf, pg, bytes_fit, p);
+
+		if (reason != DROP_NONE)
+			return reason;
+	}
+	p->flags |= pf->lossless ? PKT_CHARGED | PKT_LOSSLESS : PKT_CHARGED;
+	pg->stats.packets++;
+	pg->stats.bytes += p->len;
+	watermark_raise(&pg->wm_total, pg->used + pg->headroom);
+	watermark_raise(&sw->wm_descriptors,
+			(uint64_t)sw->descriptors_used + sw->headroom_descriptors_used);
+	return DROP_NONE;
+}
+
+// Copies may hold an eighth of the descriptors, so that a broadcast storm cannot take those that
+// lossless traffic counts on.
+enum drop_reason admit_copy(struct sw *sw, struct pkt *p)
+{
+	p->charge = charge_bytes(sw, p);
+	if (sw->copy_descriptors + p->descriptors > sw->pf->descriptor_shared / 8 ||
+	    sw->descriptors_used + p->descriptors > sw->pf->descriptor_shared)
+		return DROP_COPY_NO_BUFFER;
+	sw->copy_descriptors += p->descriptors;
+	sw->descriptors_used += p->descriptors;
+	p->flags |= PKT_CHARGED;
+	return DROP_NONE;
+}
+
+void release_headroom(struct sw *sw, struct pool_state *pool, struct pg_state *pg, uint32_t *bytes,
+		      uint32_t *descriptors)
+{
+	uint32_t back = (uint32_t)u64_min(*bytes, pg->headroom);
+
+	pg->headroom -= back;
+	pool->headroom_used -= back;
+	*bytes -= back;
+	back = (uint32_t)u64_min(*descriptors, pg->headroom_descriptors);
+	pg->headroom_descriptors -= back;
+	sw->headroom_descriptors_used -= back;
+	*descriptors -= back;
+}
+
+uint64_t admit_limit(const struct sw *sw, port_t port, pg_t pg)
+{
+	const struct pg_profile *pf = &port_profile_of(sw, port)->pg[pg.v];
+	uint64_t free_bytes = u64_minus(sw->pf->pool[pf->pool].shared_bytes,
+					sw->pool[pf->pool].shared_used);
+	uint64_t shared = threshold_bytes(&pf->limit, free_bytes);
+
+	return shared == UINT64_MAX ? shared : pf->reserved_bytes + shared;
+}
+
+// Descriptors resume an eighth below their limit: a group that they hold would otherwise resume at
+// each packet that leaves.
+static bool descriptors_due(const struct sw *sw, const struct pg_profile *pf,
+			    const struct pg_state *pg)
+{
+	uint64_t used = (uint64_t)sw->descriptors_used + pg->headroom_descriptors;
+	uint64_t limit = descriptor_limit(pf, u64_minus(sw->pf->descriptor_shared, used));
+
+	return pg->descriptors + pg->headroom_descriptors <= limit - limit / 8;
+}
+
+static bool xon_due(const struct sw *sw, port_t port, pg_t id)
+{
+	const struct pg_profile *pf = &port_profile_of(sw, port)->pg[id.v];
+	const struct pool_profile *ppf = &sw->pf->pool[pf->pool];
+	const struct pg_state *pg = &sw->port[port.v].pg[id.v];
+	uint64_t free_headroom = u64_minus(pf->headroom_bytes, pg->headroom);
+	uint64_t bound = pf->xon_bytes;
+
+	if (pf->xon_offset_bytes != 0)
+		bound = u64_max(bound, u64_minus(admit_limit(sw, port, id), pf->xon_offset_bytes));
+	if (ppf->headroom_bytes != 0)
+		free_headroom = u64_min(free_headroom, u64_minus(ppf->headroom_bytes,
+								 sw->pool[pf->pool].headroom_used));
+	if (pg->used + pg->headroom > bound || free_headroom < pf->headroom_bytes)
+		return false;
+	return descriptors_due(sw, pf, pg);
+}
+
+// Descriptors are one like the other, so those that headroom still holds when its bytes are free
+// count as used under the limit from now on.
+static void end_xoff(struct sw *sw, struct pg_state *pg)
+{
+	pg->descriptors += pg->headroom_descriptors;
+	sw->descriptors_used += pg->headroom_descriptors;
+	sw->headroom_descriptors_used -= pg->headroom_descriptors;
+	pg->headroom_descriptors = 0;
+	pg->xoff = false;
+	pg->stats.xon_events++;
+}
+
+void admit_xon_scan(struct sw *sw, ns_t now)
+{
+	PORT_SET_FOR_EACH(port, &sw->xoff_ports) {
+		struct port_state *st = &sw->port[port.v];
+		uint8_t before = st->xoff_mask;
+
+		for (uint8_t i = 0; i < PG_COUNT; i++) {
+			if (!(before >> i & 1) || !xon_due(sw, port, (pg_t){ i }))
+				continue;
+			end_xoff(sw, &st->pg[i]);
+			st->xoff_mask &= (uint8_t) ~(1u << i);
+		}
+		if (st->xoff_mask != before)
+			admit_announce(sw, port, now);
+		if (st->xoff_mask == 0)
+			port_set_remove(&sw->xoff_ports, port);
+	}
+}
+
+void admit_announce(struct sw *sw, port_t port, ns_t now)
+{
+	const struct port_profile *pf = port_profile_of(sw, port);
+	struct port_state *st = &sw->port[port.v];
+	uint8_t wanted = 0;
+
+	for (uint32_t i = 0; i < PRIO_COUNT; i++)
+		wanted |= (uint8_t)((st->xoff_mask >> pf->prio_to_pg[i] & 1) << i);
+	pfc_gen_update(&pf->gen, &st->gen, wanted, now);
+	if (pfc_gen_deadline(&st->gen).v <= now.v)
+		port_set_add(&sw->pfc_ports, port);
+}
+
+static void rebind_pg(struct sw *sw, port_t port, uint32_t i)
+{
+	const struct pg_profile *pf = &port_profile_of(sw, port)->pg[i];
+	struct pg_state *pg = &sw->port[port.v].pg[i];
+	struct pool_state *pool = &sw->pool[pf->pool];
+	uint64_t shared;
+
+	if (!pf->lossless) {
+		pg->used += pg->headroom;
+		pg->descriptors += pg->headroom_descriptors;
+		pg->headroom = 0;
+		pg->headroom_descriptors = 0;
+		pg->xoff = false;
+		sw->port[port.v].xoff_mask &= (uint8_t) ~(1u << i);
+	}
+	shared = u64_minus(pg->used, pf->reserved_bytes);
+	pool->shared_used += shared;
+	pool->used += pg->used;
+	pool->headroom_used += pg->headroom;
+	sw->descriptors_used += pg->descriptors;
+	sw->headroom_descriptors_used += pg->headroom_descriptors;
+}
+
+void admit_rebind(struct sw *sw, ns_t now)
+{
+	for (uint32_t i = 0; i < sw->pf->pool_count; i++) {
+		sw->pool[i].shared_used = 0;
+		sw->pool[i].used = 0;
+		sw->pool[i].headroom_used = 0;
+	}
+	sw->descriptors_used = sw->copy_descriptors;
+	sw->headroom_descriptors_used = 0;
+	for (uint16_t n = 0; n < sw->pf->port_count; n++) {
+		for (uint32_t i = 0; i < PG_COUNT; i++)
+			rebind_pg(sw, (port_t){ n }, i);
+		for (uint32_t i = 0; i < QUEUE_COUNT; i++) {
+			const struct queue_profile *pf = &sw->pf->port[n].queue[i];
+			uint64_t bytes = sw->port[n].queue[i].bytes;
+			uint64_t shared = u64_minus(bytes, pf->reserved_bytes);
+
+			sw->pool[pf->pool].shared_used += shared;
+			sw->pool[pf->pool].used += bytes;
+		}
+		admit_announce(sw, (port_t){ n }, now);
+	}
+	admit_xon_scan(sw, now);
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The configuration of one switch as read from a file: rows of schema/config.def in the field's
+// vocabulary, values in base units, names not yet resolved. profile.c turns it into a profile.
+#pragma once
+
+#include "schema/config.h"
+
+#define SWITCH_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct switch_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
+#define POOL_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct pool_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
+#define PROFILE_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct buffer_profile_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
+#define PORT_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct port_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
+#define PG_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct buffer_pg_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
+#define BUFFER_QUEUE_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct buffer_queue_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
+#define MAP_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct map_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
+#define SCHEDULER_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct scheduler_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
+#define WRED_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct wred_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
+#define QUEUE_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct queue_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
+#define VLAN_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct vlan_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
+enum config_pause { CONFIG_PAUSE_FRAMES, CONFIG_PAUSE_HOLD };
+enum config_trust { CONFIG_TRUST_DSCP, CONFIG_TRUST_PCP };
+enum config_pool_type { CONFIG_POOL_INGRESS, CONFIG_POOL_EGRESS };
+enum config_scheduler_type { CONFIG_SCHEDULER_STRICT, CONFIG_SCHEDULER_DWRR };
+enum config_map_type {
+	CONFIG_MAP_DSCP_TO_TC,
+	CONFIG_MAP_DOT1P_TO_TC,
+	CONFIG_MAP_ETHERTYPE_TO_TC,
+	CONFIG_MAP_TC_TO_QUEUE,
+	CONFIG_MAP_TC_TO_PG,
+	CONFIG_MAP_PFC_TO_QUEUE,
+	CONFIG_MAP_PFC_TO_PG,
+};
+
+enum {
+	CONFIG_POOL_MAX = 8,
+	CONFIG_PROFILE_MAX = 64,
+	CONFIG_PORT_MAX = 256,
+	CONFIG_BINDING_MAX = 1024,
+	CONFIG_MAP_MAX = 64,
+	CONFIG_SCHEDULER_MAX = 32,
+	CONFIG_WRED_MAX = 32,
+	CONFIG_VLAN_MAX = 256,
+};
+
+// About 1 MB; lives in the shell's heap.
+struct sw_config {
+	struct switch_config sw;
+	uint32_t pool_count;
+	uint32_t profile_count;
+	uint32_t port_count;
+	uint32_t buffer_pg_count;
+	uint32_t buffer_queue_count;
+	uint32_t map_count;
+	uint32_t scheduler_count;
+	uint32_t wred_count;
+	uint32_t queue_count;
+	uint32_t vlan_count;
+	struct pool_config pool[CONFIG_POOL_MAX];
+	struct buffer_profile_config profile[CONFIG_PROFILE_MAX];
+	struct port_config port[CONFIG_PORT_MAX];
+	struct buffer_pg_config buffer_pg[CONFIG_BINDING_MAX];
+	struct buffer_queue_config buffer_queue[CONFIG_BINDING_MAX];
+	struct map_config map[CONFIG_MAP_MAX];
+	struct scheduler_config scheduler[CONFIG_SCHEDULER_MAX];
+	struct wred_config wred[CONFIG_WRED_MAX];
+	struct queue_config queue[CONFIG_BINDING_MAX];
+	struct vlan_config vlan[CONFIG_VLAN_MAX];
+};
+
+enum { CONFIG_TABLE_COUNT = 11 };
+
+// The descriptors of all of it: [0] is the top level, then buffer_pool, buffer_profile, port,
+// buffer_pg, buffer_queue, map, scheduler, wred_profile, queue, vlan.
+extern const struct config_table config_tables[CONFIG_TABLE_COUNT];

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The invariants of a switch, checked by walking every packet it holds:
+//	rx + generated + copied = tx + consumed + dropped + queued
+//	sum of charges = what groups, queues, pools and descriptor counts say
+// Not on the packet path: tests, simulations and shutdown call it.
+
+#include "dataplane/core/stage.h"
+
+// What the packets held say about one switch.
+struct tally {
+	uint64_t pg_bytes;
+	uint64_t pg_descriptors;
+	uint64_t copy_descriptors;
+	uint64_t packets;
+};
+
+static void tally_list(const struct pkt *head, struct tally *tally)
+{
+	for (const struct pkt *p = head; p != NULL; p = p->next) {
+		tally->packets++;
+		if (p->flags & PKT_COPY) {
+			tally->copy_descriptors += p->descriptors;
+			continue;
+		}
+		tally->pg_bytes += p->charge;
+		tally->pg_descriptors += p->descriptors;
+	}
+}
+
+static bool queue_agrees(const struct queue_state *q)
+{
+	uint64_t bytes = 0;
+	uint32_t count = 0;
+
+	for (const struct pkt *p = q->head; p != NULL; p = p->next) {
+		bytes += p->charge;
+		count++;
+	}
+	return bytes == q->bytes && count == q->count;
+}
+
+// Sums over groups and queues, pool by pool, against the pools' own figures.
+static bool pools_agree(const struct sw *sw)
+{
+	uint64_t total[CONFIG_POOL_MAX] = { 0 };
+	uint64_t headroom[CONFIG_POOL_MAX] = { 0 };
+
+	for (uint32_t n = 0; n < sw->pf->port_count; n++) {
+		for (uint32_t i = 0; i < PG_COUNT; i++) {
+			uint8_t pool = sw->pf->port[n].pg[i].pool;
+
+			total[pool] += sw->port[n].pg[i].used;
+			headroom[pool] += sw->port[n].pg[i].headroom;
+		}
+		for (uint32_t i = 0; i < QUEUE_COUNT; i++)
+			total[sw->pf->port[n].queue[i].pool] += sw->port[n].queue[i].bytes;
+	}
+	for (uint32_t i = 0; i < sw->pf->pool_count; i++) {
+		const struct pool_state *pool = &sw->pool[i];
+
+		if (total[i] != pool->used || headroom[i] != pool->headroom_used)
+			return false;
+	}
+	return true;
+}
+
+static bool charges_agree(const struct sw *sw, struct tally *tally)
+{
+	uint64_t bytes = 0;
+	uint64_t descriptors = 0;
+
+	for (uint32_t n = 0; n < sw->pf->port_count; n++) {
+		const struct port_state *st = &sw->port[n];
+
+		for (uint32_t i = 0; i < QUEUE_COUNT; i++) {
+			if (!queue_agrees(&st->queue[i]))
+				return false;
+			tally_list(st->queue[i].head, tally);
+		}
+		for (uint32_t i = 0; i < PG_COUNT; i++) {
+			bytes += st->pg[i].used + st->pg[i].headroom;
+			descriptors += st->pg[i].descriptors + st->pg[i].headroom_descriptors;
+		}
+	}
+	tally_list(sw->hold.head, tally);
+	return bytes == tally->pg_bytes && descriptors == tally->pg_descriptors &&
+	       sw->copy_descriptors == tally->copy_descriptors &&
+	       (uint64_t)sw->descriptors_used + sw->headroom_descriptors_used ==
+		       descriptors + sw->copy_descriptors;
+}
+
+bool sw_conserved(const struct sw *sw)
+{
+	const struct switch_stats *s = &sw->stats;
+	struct tally tally = { 0 };
+
+	if (!charges_agree(sw, &tally) || !pools_agree(sw))
+		return false;
+	return s->rx_packets + s->generated_packets + s->copied_packets ==
+	       s->tx_packets + s->consumed_packets + s->dropped_packets + tally.packets;
+}

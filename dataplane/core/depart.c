@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Stage 7: packets leave. sw_tx() asks the scheduler for one queue after the other.
+//
+// In this order: CE by the queue it leaves (itself included), the VLAN tag of the egress port, the
+// release of its ingress charge, the queue's counters, and the pacers that decide when the next may
+// go. The egress charge goes first of all, with the packet's place in the queue.
+
+#include "dataplane/core/stage.h"
+
+#include "base/bytes.h"
+
+enum {
+	VLAN_TAG_BYTES = 4,
+	ETHERTYPE_VLAN = 0x8100,
+	FCS_BYTES = 4,
+	WIRE_GAP_BYTES = 20, // preamble, start delimiter and inter-packet gap
+	WIRE_MIN_BYTES = 64, // frame with FCS
+};
+
+void mark_ce(struct sw *sw, struct pkt *p)
+{
+	struct queue_stats *queue = &sw->port[p->out_port.v].queue[p->queue.v].stats;
+	uint8_t *ip = p->data + p->l3_offset;
+
+	if (!(p->l3 == PKT_L3_IPV4 ? ip_ecn_mark_v4(ip) : ip_ecn_mark_v6(ip)))
+		return;
+	p->tos |= ECN_CE;
+	p->flags |= PKT_MARKED;
+	queue->wred_ecn_marked_packets++;
+	queue->wred_ecn_marked_bytes += p->len;
+	sw->port[p->out_port.v].stats.ecn_marked_packets++;
+}
+
+static __attribute__((noinline)) void mark(struct sw *sw, const struct queue_profile *pf,
+					   struct pkt *p, uint64_t queue_bytes)
+{
+	if (!pf->wred.ecn || pf->wred.mark_at_enqueue ||
+	    (p->l3 != PKT_L3_IPV4 && p->l3 != PKT_L3_IPV6) || p->flags & PKT_CNP)
+		return;
+	if (ecn_mark_verdict(&pf->wred, (enum ecn_codepoint)pkt_ecn(p), queue_bytes,
+			     rng_next32(&sw->dice)) == ECN_MARK)
+		mark_ce(sw, p);
+}
+
+// IEEE 802.1Q 6.9: untagged members send the VLAN without its tag, tagged ones with it; the PCP of
+// a frame that came without a tag is its traffic class. Inner tags stay.
+static __attribute__((noinline)) void retag(struct pkt *p, bool untagged)
+{
+	if (untagged && p->flags & PKT_TAGGED) {
+		p->data += VLAN_TAG_BYTES;
+		memmove(p->data, p->data - VLAN_TAG_BYTES, 12);
+		p->len -= VLAN_TAG_BYTES;
+		p->head_len -= VLAN_TAG_BYTES;
+	} else if (!untagged && p->flags & PKT_TAGGED) {
+		store_be16(p->data + 14, (uint16_t)((p->tci & 0xf000) | p->vid));
+	} else if (!untagged) {
+		p->data -= VLAN_TAG_BYTES;
+		memmove(p->data, p->data + VLAN_TAG_BYTES, 12);
+		store_be16(p->data + 12, ETHERTYPE_VLAN);
+		store_be16(p->data + 14, (uint16_t)(p->tc.v << 13 | p->vid));
+		p->len += VLAN_TAG_BYTES;
+		p->head_len += VLAN_TAG_BYTES;
+	}
+}
+
+// A frame whose VLAN is gone (the profile has changed) leaves as it came.
+static inline void fit_tag(const struct sw *sw, struct pkt *p)
+{
+	uint16_t index = sw->pf->vlan_index[p->vid];
+	bool untagged = index == 0 || port_set_has(&sw->pf->vlan[index - 1].untagged, p->out_port);
+
+	if (__builtin_expect(!untagged || (index != 0 && p->flags & PKT_TAGGED), 0))
+		retag(p, untagged);
+}
+
+static uint64_t wire_bytes(uint32_t len)
+{
+	return u64_max(len + FCS_BYTES, WIRE_MIN_BYTES) + WIRE_GAP_BYTES;
+}
+
+// Takes the head of a queue off it for good.
+static inline struct pkt *depart(struct sw *sw, const struct port_profile *port,
+				 struct port_state *st, queue_t queue, ns_t now)
+{
+	const struct queue_profile *pf = queue_profile_of(port, queue);
+	struct queue_state *q = queue_state_of(st, queue);
+	uint64_t queue_bytes = q->bytes;
+	struct pkt *p = dequeue(sw, port, st, queue);
+
+	if (__builtin_expect(pf->has_wred, 0))
+		mark(sw, pf, p, queue_bytes);
+	fit_tag(sw, p);
+	release(sw, p);
+
+	q->stats.packets++;
+	q->stats.bytes += p->len;
+	watermark_raise(&q->wm_delay, ns_since(now, p->at));
+	pacer_charge(&port->line, &st->line, wire_bytes(p->len), now);
+	pacer_charge(&pf->shaper, &q->shaper, wire_bytes(p->len), now);
+	return p;
+}
+
+static void count_tx(struct sw *sw, struct port_state *st, struct pkt *const *pkts, uint32_t count)
+{
+	uint64_t octets = 0;
+	uint32_t group = 0;
+	uint32_t cnp = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		octets += pkts[i]->len;
+		group += (pkts[i]->flags & PKT_GROUP) != 0;
+		cnp += (pkts[i]->flags & PKT_CNP) != 0;
+	}
+	sw->stats.tx_packets += count;
+	st->stats.if_out_octets += octets;
+	st->stats.if_out_ucast_pkts += count - group;
+	st->stats.if_out_non_ucast_pkts += group;
+	st->stats.cnp_tx_packets += cnp;
+}
+
+__attribute__((flatten)) uint32_t sw_tx(struct sw *sw, port_t port, struct pkt **pkts,
+					uint32_t count, ns_t now)
+{
+	const struct port_profile *pf = port_profile_of(sw, port);
+	struct port_state *st = port_state_of(sw, port);
+	uint32_t sent = 0;
+
+	WEFT_CHECK(count <= SW_BURST_MAX);
+	sw->now = now;
+	if (st->backlog_mask != 0)
+		sched_update_pauses(pf, st, now);
+	while (sent < count && st->backlog_mask != 0 && pacer_ready(&st->line, now)) {
+		uint32_t id = sched_next(pf, st, now);
+
+		if (id == SCHED_NONE) {
+			// Nor does a line whose whole backlog is paused or shaped.
+			pacer_restart(&st->line, now);
+			break;
+		}
+		pkts[sent++] = depart(sw, pf, st, (queue_t){ (uint8_t)id }, now);
+	}
+	count_tx(sw, st, pkts, sent);
+	if (sent != 0 && !port_set_empty(&sw->xoff_ports))
+		admit_xon_scan(sw, now);
+	return sent;
+}

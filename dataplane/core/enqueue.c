@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Stage 5: the egress queue.
+//
+// Charges the packet to the queue of its class at the egress port. A lossy packet over the queue's
+// limit is dropped here; a lossless one never is, whatever the limit: its ingress group has already
+// answered for it (an egress limit on lossless traffic would drop before PAUSE was ever sent).
+//
+// Reserve and shared part follow from the queue's bytes alone, so there is nothing to split when a
+// packet leaves.
+
+#include "dataplane/core/stage.h"
+
+// WRED looks at IP packets only: nothing else can say that it is not ECN-capable. A CNP is the
+// signal itself and is spared.
+static enum ecn_verdict wred(struct sw *sw, const struct queue_profile *pf,
+			     const struct queue_state *q, const struct pkt *p)
+{
+	uint64_t queue_bytes = q->bytes + p->charge;
+	enum ecn_codepoint codepoint = (enum ecn_codepoint)pkt_ecn(p);
+	enum ecn_verdict verdict;
+
+	if ((p->l3 != PKT_L3_IPV4 && p->l3 != PKT_L3_IPV6) || p->flags & PKT_CNP)
+		return ECN_PASS;
+	verdict = ecn_drop_verdict(&pf->wred, codepoint, queue_bytes, rng_next32(&sw->dice));
+	if (verdict != ECN_PASS || !pf->wred.mark_at_enqueue)
+		return verdict;
+	return ecn_mark_verdict(&pf->wred, codepoint, queue_bytes, rng_next32(&sw->dice));
+}
+
+static COLD enum drop_reason refuse(struct sw *sw, struct pkt *p, struct queue_state *q,
+				    enum drop_reason reason)
+{
+	struct port_stats *port = &sw->port[p->out_port.v].stats;
+
+	q->stats.dropped_packets++;
+	q->stats.dropped_bytes += p->len;
+	if (reason == DROP_QUEUE_WRED) {
+		q->stats.wred_dropped_packets++;
+		q->stats.wred_dropped_bytes += p->len;
+		port->green_wred_dropped_packets++;
+		port->wred_dropped_packets++;
+	}
+	return reason;
+}
+
+static enum drop_reason enqueue(struct sw *sw, const struct port_profile *port,
+				struct port_state *st, struct pkt *p, ns_t now)
+{
+	const struct queue_profile *pf = queue_profile_of(port, p->queue);
+	struct queue_state *q = queue_state_of(st, p->queue);
+	struct pool_state *pool = pool_state_of(sw, pf->pool);
+	uint64_t bytes = q->bytes + p->charge;
+	uint64_t before = u64_minus(q->bytes, pf->reserved_bytes);
+	uint64_t after = u64_minus(bytes, pf->reserved_bytes);
+
+	if (!(p->flags & PKT_LOSSLESS) &&
+	    !pool_has_room(pool_profile_of(sw, pf->pool), pool, &pf->limit, before, after)) {
+		pool->dropped_packets++;
+		return refuse(sw, p, q, DROP_QUEUE_FULL);
+	}
+	if (pf->has_wred) {
+		enum ecn_verdict verdict = wred(sw, pf, q, p);
+
+		if (verdict == ECN_DROP)
+			return refuse(sw, p, q, DROP_QUEUE_WRED);
+		if (verdict == ECN_MARK)
+			mark_ce(sw, p);
+	}
+	q->bytes = bytes;
+	q->count++;
+	watermark_raise(&q->wm_total, bytes);
+	watermark_raise(&q->wm_shared, after);
+	pool_charge(pool, p->charge, before, after);
+
+	// An idle line earns nothing: `burst` makes up for late polls of a backlog alone.
+	if (st->backlog_mask == 0)
+		pacer_restart(&st->line, now);
+	p->at = now;
+	p->next = NULL;
+	if (q->head == NULL)
+		q->head = p;
+	else
+		q->tail->next = p;
+	q->tail = p;
+	st->backlog_mask |= (uint8_t)(1u << p->queue.v);
+	return DROP_NONE;
+}
+
+void forward(struct sw *sw, struct pkt *p, ns_t now)
+{
+	const struct port_profile *pf = port_profile_of(sw, p->out_port);
+	struct port_state *st = port_state_of(sw, p->out_port);
+	uint32_t tag_bytes = p->flags & PKT_TAGGED ? 4 : 0;
+	enum drop_reason reason;
+
+	p->queue = (queue_t){ pf->tc_to_queue[p->tc.v] };
+	if (!st->link_up)
+		reason = DROP_EGRESS_DOWN;
+	else if (p->len > pf->max_frame_bytes + tag_bytes)
+		reason = DROP_EGRESS_MTU;
+	else
+		reason = enqueue(sw, pf, st, p, now);
+	if (reason != DROP_NONE)
+		drop(sw, p, reason);
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// From a configuration to a profile: names become indices and human rules become integers, once.
+// Everything that can be wrong with a configuration as a whole is found here, before a packet sees
+// it; a profile that was built is right.
+
+#include "dataplane/core/profile_build.h"
+
+#include <errno.h>
+
+const char *const profile_fault_texts[FAULT_COUNT] = {
+	[FAULT_NONE] = "",
+#define FAULT(name, text) [FAULT_##name] = text,
+#include "schema/faults.def"
+#undef FAULT
+};
+
+int build_fail(struct build *b, enum profile_fault_id id, uint32_t line, const char *object,
+	       const char *detail, uint64_t have, uint64_t want)
+{
+	*b->fault = (struct profile_fault){ .id = id, .line = line, .have = have, .want = want };
+	name_copy(b->fault->object, object);
+	name_copy(b->fault->detail, detail);
+	return -EINVAL;
+}
+
+size_t profile_bytes(uint32_t port_count)
+{
+	return sizeof(struct sw_profile) + port_count * sizeof(struct port_profile);
+}
+
+static int build_switch(struct build *b)
+{
+	const struct switch_config *sw = &b->config->sw;
+	struct sw_profile *pf = b->pf;
+
+	if (b->config->port_count == 0)
+		return build_fail(b, FAULT_NO_PORTS, sw->line, sw->name, "", 0, 0);
+	name_copy(pf->name, sw->name);
+	pf->cell_bytes = (uint32_t)sw->cell;
+	pf->port_count = b->config->port_count;
+	pf->descriptor_count = (uint32_t)sw->descriptors;
+	pf->mac_count = (uint32_t)sw->mac_count;
+	pf->mac_age_ns = sw->mac_age;
+	pf->solicit_ns = sw->solicit_time;
+	pf->cnp_tc = (uint8_t)sw->cnp_tc;
+	return 0;
+}
+
+static int build_pools(struct build *b)
+{
+	b->pf->pool_count = b->config->pool_count;
+	for (uint32_t i = 0; i < b->config->pool_count; i++) {
+		const struct pool_config *row = &b->config->pool[i];
+		struct pool_profile *pool = &b->pf->pool[i];
+
+		for (uint32_t k = 0; k < i; k++) {
+			if (name_equal(b->config->pool[k].name, row->name))
+				return build_fail(b, FAULT_DUPLICATE_NAME, row->line, row->name, "",
+						  0, 0);
+		}
+		name_copy(pool->name, row->name);
+		pool->size_bytes = row->size;
+		pool->headroom_bytes = row->xoff;
+		pool->ingress = row->type == CONFIG_POOL_INGRESS;
+	}
+	return 0;
+}
+
+int profile_build(const struct sw_config *config, struct sw_profile *pf,
+		  struct profile_fault *fault)
+{
+	struct build b = { config, pf, fault };
+	int rc;
+
+	memset(pf, 0, profile_bytes(config->port_count));
+	*fault = (struct profile_fault){ 0 };
+	rc = build_switch(&b);
+	if (rc == 0)
+		rc = build_pools(&b);
+	if (rc == 0)
+		rc = build_ports(&b);
+	if (rc == 0)
+		rc = build_buffers(&b);
+	if (rc == 0)
+		rc = build_queues(&b);
+	if (rc == 0)
+		rc = build_vlans(&b);
+	if (rc == 0)
+		rc = check_lossless(&b);
+	return rc;
+}
+
+uint64_t profile_buffer_bytes(const struct sw_profile *pf)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < pf->pool_count; i++) {
+		if (pf->pool[i].ingress)
+			bytes += pf->pool[i].size_bytes + pf->pool[i].headroom_bytes;
+	}
+	for (uint32_t n = 0; n < pf->port_count; n++) {
+		for (uint32_t i = 0; i < PG_COUNT; i++) {
+			const struct pg_profile *pg = &pf->port[n].pg[i];
+
+			if (pf->pool[pg->pool].headroom_bytes == 0)
+				bytes += pg->headroom_bytes;
+		}
+	}
+	return bytes;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The profile of a switch: everything the packet path reads and never writes, in integers. Built
+// once from a configuration (profile.c), const afterwards, swapped whole.
+//
+// Buffer vocabulary and arithmetic are SAI's (saibuffer.h): limit = reserve + 2^dynamic_th x free.
+#pragma once
+
+#include "base/pacer.h"
+#include "base/set.h"
+#include "dataplane/core/config.h"
+#include "ecn/ecn.h"
+#include "pfc/pfc.h"
+
+// Limit of the shared bytes one PG or queue may use.
+struct threshold {
+	uint64_t static_bytes; // UINT64_MAX: no limit; read when !dynamic
+	int8_t alpha_log2;     // -8..7
+	bool dynamic;
+};
+
+// A pool's shared part is what reserves leave of its size; headroom comes on top.
+struct pool_profile {
+	char name[CONFIG_NAME_BYTES];
+	uint64_t size_bytes;
+	uint64_t shared_bytes;
+	uint64_t headroom_bytes; // shared headroom pool; 0: headroom is private to each PG
+	bool ingress;
+};
+
+struct pg_profile {
+	_Alignas(16) struct threshold limit;
+	uint64_t reserved_bytes;
+	uint64_t headroom_bytes; // xoff: private headroom, or the largest share of the common one
+	uint64_t xon_bytes;
+	uint64_t xon_offset_bytes; // 0: unset
+	uint32_t headroom_descriptors; // for headroom_bytes in minimum frames
+	uint8_t pool;
+	bool lossless;
+};
+
+struct queue_profile {
+	struct threshold limit;
+	uint64_t reserved_bytes;
+	struct wred_profile wred;
+	struct pacer_profile shaper;
+	uint32_t quantum_bytes; // DWRR: bytes per round, weight x the largest frame
+	uint8_t pool;
+	bool strict;
+	bool has_wred;
+	bool lossless; // some lossless class maps to it; never dropped from
+};
+
+struct port_profile {
+	char name[CONFIG_NAME_BYTES];
+	uint8_t dscp_to_tc[64];
+	uint8_t pcp_to_tc[PRIO_COUNT];
+	uint8_t tc_to_queue[TC_COUNT];
+	uint8_t tc_to_pg[TC_COUNT];
+	uint8_t prio_to_pg[PRIO_COUNT];
+	uint8_t prio_to_queue[PRIO_COUNT];
+	uint8_t strict_mask; // queues served strictly
+	uint8_t shaped_mask; // queues with a shaper
+	uint8_t default_tc;
+	bool trust_dscp;
+	bool hold; // XOFF stops the polling of this port instead of sending frames
+	bool admin_up;
+	uint16_t pvid;		 // VLAN of untagged frames, 0: none
+	uint8_t map_ethertypes;	 // rows of ethertype_to_tc in use
+	uint32_t max_frame_bytes; // MTU + 14, without tags
+	uint32_t mac_limit;
+	struct pacer_profile line;  // emulated line rate over wire bytes
+	struct pacer_profile flood; // policer of group and unknown frames
+	struct pfc_gen_profile gen;
+	struct pfc_rx_profile rx;
+	struct {
+		uint16_t ethertype;
+		uint8_t tc;
+	} ethertype_to_tc[8];
+	struct pg_profile pg[PG_COUNT];
+	struct queue_profile queue[QUEUE_COUNT];
+};
+
+struct vlan_profile {
+	uint16_t vid;
+	struct port_set members;
+	struct port_set untagged;
+};
+
+struct sw_profile {
+	char name[CONFIG_NAME_BYTES];
+	uint32_t cell_bytes;
+	uint32_t port_count;
+	uint32_t pool_count;
+	uint32_t vlan_count;
+	uint32_t descriptor_count;  // all that may be charged
+	uint32_t descriptor_shared; // without the headroom of lossless groups
+	uint32_t mac_count;
+	uint8_t cnp_tc;
+	uint64_t mac_age_ns;
+	uint64_t solicit_ns;
+	uint16_t vlan_index[4096]; // vid to row of `vlan` plus 1, 0: no such VLAN
+	struct pool_profile pool[CONFIG_POOL_MAX];
+	struct vlan_profile vlan[CONFIG_VLAN_MAX];
+	struct port_profile port[]; // port_count
+};
+
+enum profile_fault_id {
+	FAULT_NONE,
+#define FAULT(name, text) FAULT_##name,
+#include "schema/faults.def"
+#undef FAULT
+	FAULT_COUNT,
+};
+
+// What is wrong with a configuration, for the shell to print.
+struct profile_fault {
+	enum profile_fault_id id;
+	uint32_t line; // in the file, 0: unknown
+	char object[CONFIG_NAME_BYTES];
+	char detail[CONFIG_NAME_BYTES];
+	uint64_t have;
+	uint64_t want;
+};
+
+// Texts with %o %d %h %w, see schema/faults.def.
+extern const char *const profile_fault_texts[FAULT_COUNT];
+
+// Bytes that profile_build() needs for `port_count` ports.
+size_t profile_bytes(uint32_t port_count);
+
+// Resolves names and units of `config` into `pf`, which has profile_bytes(config->port_count)
+// bytes. Returns 0, or -EINVAL with `fault` filled and `pf` undefined. Rules are in the comments
+// of the steps in profile.c.
+int profile_build(const struct sw_config *config, struct sw_profile *pf,
+		  struct profile_fault *fault);
+
+// Bytes of buffer memory that the profile may fill: pools and headroom of one direction.
+uint64_t profile_buffer_bytes(const struct sw_profile *pf);
+
+// Shared bytes that a PG or queue may use when `free_bytes` of the pool's shared part are free.
+static inline uint64_t threshold_bytes(const struct threshold *th, uint64_t free_bytes)
+{
+	if (!th->dynamic)
+		return th->static_bytes;
+	return th->alpha_log2 >= 0 ? free_bytes << th->alpha_log2 : free_bytes >> -th->alpha_log2;
+}

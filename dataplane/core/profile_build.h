@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The steps of building a profile, in the order profile_build() takes them. Private to
+// dataplane/core/profile*.c. Each step returns 0 or -EINVAL with the fault filled.
+#pragma once
+
+#include <string.h>
+
+#include "dataplane/core/maps.h"
+#include "dataplane/core/profile.h"
+
+struct build {
+	const struct sw_config *config;
+	struct sw_profile *pf;
+	struct profile_fault *fault;
+};
+
+// profile_port.c: names, rates, maps, PFC, policers.
+int build_ports(struct build *b);
+
+// profile_buffer.c: bindings of groups and queues to buffer profiles, shared parts, descriptors.
+int build_buffers(struct build *b);
+
+// profile_queue.c: schedulers, shapers, WRED.
+int build_queues(struct build *b);
+
+// profile_vlan.c
+int build_vlans(struct build *b);
+
+// profile_check.c: what only the whole shows (lossless from end to end).
+int check_lossless(struct build *b);
+
+// Fills the fault; `object` and `detail` may be "".
+int build_fail(struct build *b, enum profile_fault_id id, uint32_t line, const char *object,
+	       const char *detail, uint64_t have, uint64_t want);
+
+// Names are NUL-terminated within CONFIG_NAME_BYTES.
+static inline bool name_equal(const char *a, const char *b)
+{
+	size_t i = 0;
+
+	while (a[i] != '\0' && a[i] == b[i])
+		i++;
+	return a[i] == b[i];
+}
+
+// Copies at most CONFIG_NAME_BYTES - 1 characters and terminates.
+static inline void name_copy(char out[CONFIG_NAME_BYTES], const char *in)
+{
+	size_t i = 0;
+
+	for (; i + 1 < CONFIG_NAME_BYTES && in[i] != '\0'; i++)
+		out[i] = in[i];
+	out[i] = '\0';
+}
+
+// Index of the port, or port_count when there is none of that name.
+static inline uint32_t find_port(const struct sw_config *config, const char *name)
+{
+	uint32_t i = 0;
+
+	while (i < config->port_count && !name_equal(config->port[i].name, name))
+		i++;
+	return i;
+}
+
+// The range of ports a binding's `port` names: one, or all of them for "all".
+static inline int find_ports(struct build *b, const char *name, uint32_t line, uint32_t *first,
+			     uint32_t *end)
+{
+	if (name_equal(name, "all")) {
+		*first = 0;
+		*end = b->config->port_count;
+		return 0;
+	}
+	*first = find_port(b->config, name);
+	*end = *first + 1;
+	if (*first == b->config->port_count)
+		return build_fail(b, FAULT_UNKNOWN_PORT, line, "binding", name, 0, 0);
+	return 0;
+}

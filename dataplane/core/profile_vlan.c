@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Profile step: VLANs. VLAN 1 exists with every port untagged until it is configured; a port that
+// is untagged in a configured VLAN leaves VLAN 1's default membership.
+
+#include "dataplane/core/profile_build.h"
+
+enum { DEFAULT_VLAN = 1 };
+
+// Next word of a space-separated list into `word`; false at the end.
+static bool next_word(const char **text, char word[CONFIG_NAME_BYTES])
+{
+	const char *at = *text;
+	size_t len = 0;
+
+	while (*at == ' ')
+		at++;
+	while (at[len] != '\0' && at[len] != ' ' && len + 1 < CONFIG_NAME_BYTES) {
+		word[len] = at[len];
+		len++;
+	}
+	word[len] = '\0';
+	*text = at + len;
+	return len != 0;
+}
+
+static int add_members(struct build *b, const struct vlan_config *row, struct vlan_profile *vlan,
+		       const char *names, bool untagged)
+{
+	char name[CONFIG_NAME_BYTES];
+
+	while (next_word(&names, name)) {
+		uint32_t n = find_port(b->config, name);
+		port_t port = { (uint16_t)n };
+
+		if (n == b->config->port_count)
+			return build_fail(b, FAULT_UNKNOWN_PORT, row->line, "vlan", name, 0, 0);
+		port_set_add(&vlan->members, port);
+		if (!untagged)
+			continue;
+		if (b->pf->port[n].pvid != 0)
+			return build_fail(b, FAULT_VLAN_PORT_TWICE, row->line, "vlan", name, 0, 0);
+		port_set_add(&vlan->untagged, port);
+		b->pf->port[n].pvid = vlan->vid;
+	}
+	return 0;
+}
+
+static struct vlan_profile *add_vlan(struct sw_profile *pf, uint16_t vid)
+{
+	struct vlan_profile *vlan = &pf->vlan[pf->vlan_count++];
+
+	vlan->vid = vid;
+	pf->vlan_index[vid] = (uint16_t)pf->vlan_count;
+	return vlan;
+}
+
+int build_vlans(struct build *b)
+{
+	struct sw_profile *pf = b->pf;
+	struct vlan_profile *rest;
+
+	for (uint32_t i = 0; i < b->config->vlan_count; i++) {
+		const struct vlan_config *row = &b->config->vlan[i];
+		struct vlan_profile *vlan;
+		int rc;
+
+		if (pf->vlan_index[row->id] != 0)
+			return build_fail(b, FAULT_DUPLICATE_NAME, row->line, "vlan", "", 0, 0);
+		vlan = add_vlan(pf, (uint16_t)row->id);
+		rc = add_members(b, row, vlan, row->untagged, true);
+		if (rc == 0)
+			rc = add_members(b, row, vlan, row->tagged, false);
+		if (rc != 0)
+			return rc;
+	}
+	if (pf->vlan_index[DEFAULT_VLAN] != 0)
+		return 0;
+	if (pf->vlan_count == CONFIG_VLAN_MAX)
+		return build_fail(b, FAULT_TOO_MANY, b->config->vlan[0].line, "vlan", "VLANs", 0,
+				  CONFIG_VLAN_MAX - 1);
+	rest = add_vlan(pf, DEFAULT_VLAN);
+	for (uint16_t n = 0; n < pf->port_count; n++) {
+		if (pf->port[n].pvid != 0)
+			continue;
+		pf->port[n].pvid = DEFAULT_VLAN;
+		port_set_add(&rest->members, (port_t){ n });
+		port_set_add(&rest->untagged, (port_t){ n });
+	}
+	return 0;
+}

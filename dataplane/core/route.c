@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Stage 4: where a packet goes. Standalone mode: a learning bridge (IEEE 802.1Q clause 8).
+//
+// ARP and ND go to the control thread first, which learns the sender and then puts them back, so
+// that the burst that follows finds its row. Group and unknown traffic is policed and flooded as
+// copies, except lossless unicast, which waits for its destination to be solicited.
+
+#include "dataplane/core/stage.h"
+
+#include "base/bytes.h"
+
+#define RESERVED_GROUP 0x0180c2000000u // 01:80:c2:00:00:00 to :0f, clause 8.6.3
+
+enum {
+	SEEN_GRAIN_NS = 1000000000, // `seen` is stamped at most once a second
+	LEARN_REPEAT_NS = 10000000, // an unanswered announcement is repeated after 10 ms
+};
+
+static enum route_verdict refuse(enum drop_reason *reason, enum drop_reason why)
+{
+	*reason = why;
+	return ROUTE_DROP;
+}
+
+// Addresses of an Ethernet header, which has 14 bytes: one load of eight bytes is cheaper than the
+// two of load_be48().
+static inline uint64_t dst_mac(const struct pkt *p)
+{
+	return load_be64(p->data) >> 16;
+}
+
+static inline uint64_t src_mac(const struct pkt *p)
+{
+	return load_be64(p->data + 6) >> 16;
+}
+
+// The VLAN of the frame, false when the port is not a member (ingress filtering).
+static bool find_vlan(const struct sw *sw, const struct port_profile *port, struct pkt *p)
+{
+	uint16_t vid = p->flags & PKT_TAGGED ? p->tci & 0xfff : 0;
+	uint16_t index;
+
+	vid = vid != 0 ? vid : port->pvid;
+	p->vid = vid;
+	index = sw->pf->vlan_index[vid];
+	return index != 0 && port_set_has(&sw->pf->vlan[index - 1].members, p->in_port);
+}
+
+// Announces a new or moved source to the control thread; a burst of one source does so once.
+static COLD void announce(struct sw *sw, const struct pkt *p, uint64_t mac, uint64_t key, ns_t now)
+{
+	struct bridge_state *bridge = &sw->bridge;
+	struct sw_action *action;
+
+	if (bridge->learn_key == key && bridge->learn_port.v == p->in_port.v &&
+	    ns_since(now, bridge->learn_at) < LEARN_REPEAT_NS)
+		return;
+	bridge->learn_key = key;
+	bridge->learn_port = p->in_port;
+	bridge->learn_at = now;
+	action = action_add(sw, SW_ACTION_LEARN, NULL);
+	action->mac = mac;
+	action->vid = p->vid;
+	action->port = p->in_port;
+}
+
+static inline void learn(struct sw *sw, const struct pkt *p, ns_t now)
+{
+	uint64_t mac = src_mac(p);
+	uint64_t key = mac_slot_key(mac, p->vid);
+	struct mac_slot *slot = mac_slot_find(&sw->bridge, key);
+
+	if (slot->key == 0 || slot->port.v != p->in_port.v)
+		announce(sw, p, mac, key, now);
+	else if (ns_since(now, slot->seen) > SEEN_GRAIN_NS)
+		slot->seen = now;
+}
+
+static COLD enum route_verdict flood(struct sw *sw, const struct pkt *p, struct port_set *ports,
+				     enum drop_reason *reason)
+{
+	const struct vlan_profile *vlan = &sw->pf->vlan[sw->pf->vlan_index[p->vid] - 1];
+
+	*ports = vlan->members;
+	if (p->in_port.v < sw->pf->port_count)
+		port_set_remove(ports, p->in_port);
+	PORT_SET_FOR_EACH(port, ports) {
+		if (!sw->port[port.v].link_up)
+			port_set_remove(ports, port);
+	}
+	return port_set_empty(ports) ? refuse(reason, DROP_FLOOD_NOWHERE) : ROUTE_FLOOD;
+}
+
+static COLD bool policed(struct sw *sw, const struct pkt *p, ns_t now)
+{
+	struct port_state *st = &sw->port[p->in_port.v];
+
+	if (!pacer_ready(&st->flood, now))
+		return true;
+	pacer_charge(&port_profile_of(sw, p->in_port)->flood, &st->flood, p->len, now);
+	return false;
+}
+
+enum route_verdict route(struct sw *sw, const struct port_profile *port, struct pkt *p,
+			 struct port_set *ports, enum drop_reason *reason, ns_t now)
+{
+	uint64_t mac = dst_mac(p);
+	const struct mac_slot *slot;
+
+	if (mac >> 4 == RESERVED_GROUP >> 4)
+		return p->l3 == PKT_L3_LLDP ? ROUTE_PUNT : refuse(reason, DROP_RESERVED_MAC);
+	if (!find_vlan(sw, port, p))
+		return refuse(reason, DROP_VLAN_NOT_MEMBER);
+	learn(sw, p, now);
+	if (p->flags & PKT_GROUP && policed(sw, p, now))
+		return refuse(reason, DROP_FLOOD_POLICED);
+	if (p->l3 == PKT_L3_ARP || p->l4 == PKT_L4_ND)
+		return ROUTE_PUNT;
+	if (p->flags & PKT_GROUP)
+		return flood(sw, p, ports, reason);
+	slot = mac_slot_find(&sw->bridge, mac_slot_key(mac, p->vid));
+	if (slot->key != 0) {
+		p->out_port = slot->port;
+		return slot->port.v == p->in_port.v ? refuse(reason, DROP_SAME_PORT) :
+						      ROUTE_FORWARD;
+	}
+	if (p->flags & PKT_LOSSLESS)
+		return ROUTE_HOLD;
+	if (policed(sw, p, now))
+		return refuse(reason, DROP_FLOOD_POLICED);
+	return flood(sw, p, ports, reason);
+}
+
+enum route_verdict route_injected(struct sw *sw, struct pkt *p, struct port_set *ports,
+				  enum drop_reason *reason)
+{
+	const struct mac_slot *slot;
+
+	if (sw->pf->vlan_index[p->vid] == 0)
+		return refuse(reason, DROP_VLAN_NOT_MEMBER);
+	if (p->flags & PKT_GROUP)
+		return flood(sw, p, ports, reason);
+	slot = mac_slot_find(&sw->bridge, mac_slot_key(dst_mac(p), p->vid));
+	if (slot->key == 0)
+		return flood(sw, p, ports, reason);
+	p->out_port = slot->port;
+	return slot->port.v == p->in_port.v ? refuse(reason, DROP_SAME_PORT) : ROUTE_FORWARD;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The stages of a packet's life, in order. Private to dataplane/core; pipeline.c strings them
+// together. A stage that returns DROP_NONE passes the packet on; any other reason sends it to
+// drop(), the only other exit.
+//
+//	parse > classify > admit > route > enqueue > sched > depart
+#pragma once
+
+#include "dataplane/core/charge.h"
+
+// --- stage 1: parse.c, stateless ----------------------------------------------------------------
+
+// Finds headers and sets tci, l3_offset, l4_offset, l3, l4, tos, opcode, dst_qp and the flags
+// PKT_TAGGED, PKT_GROUP, PKT_CNP (all others cleared). Reads at most head_len bytes; a header that
+// lies in the frame but behind head_len counts as truncated (shells keep 256 bytes contiguous).
+// Padding behind an IP packet is accepted; an IP or UDP length beyond the frame is not.
+enum drop_reason parse(struct pkt *p, uint32_t max_frame_bytes);
+
+// --- stage 2: classify.c, stateless -------------------------------------------------------------
+
+// Sets tc and pg. Order: CNP, EtherType map, DSCP (trusted, IP), PCP (tagged), default_tc.
+// RoCEv1's class comes from its EtherType map row if there is one, else its PCP.
+void classify(const struct port_profile *pf, uint8_t cnp_tc, struct pkt *p);
+
+// --- stage 3: admit.c -----------------------------------------------------------------------------
+
+// Charges the packet to its priority group at `port`: reserve, shared up to the limit, headroom. Latches
+// XOFF. Sets charge, PKT_LOSSLESS, PKT_CHARGED.
+enum drop_reason admit(struct sw *sw, const struct port_profile *port, struct port_state *st,
+		       struct pkt *p);
+
+// Takes only descriptors: copies and injected frames, which belong to no priority group.
+enum drop_reason admit_copy(struct sw *sw, struct pkt *p);
+
+// Looks at every PG in XOFF and ends XOFF where both conditions of SAI hold.
+void admit_xon_scan(struct sw *sw, ns_t now);
+
+// Tells the PFC generator of a port which of its groups are in XOFF.
+void admit_announce(struct sw *sw, port_t port, ns_t now);
+
+// Splits all that is charged anew after sw->pf was replaced.
+void admit_rebind(struct sw *sw, ns_t now);
+
+// Limit of a PG as of now, reserve included.
+uint64_t admit_limit(const struct sw *sw, port_t port, pg_t pg);
+
+// --- stage 4: route.c, bridge.c -------------------------------------------------------------------
+
+enum route_verdict {
+	ROUTE_FORWARD, // out_port is set
+	ROUTE_FLOOD,   // to `ports`, as copies
+	ROUTE_PUNT,    // to the control thread
+	ROUTE_HOLD,    // lossless to an unknown address: wait for it
+	ROUTE_DROP,    // *reason is set
+};
+
+// `port` is the profile of the port that the packet came from.
+enum route_verdict route(struct sw *sw, const struct port_profile *port, struct pkt *p,
+			 struct port_set *ports, enum drop_reason *reason, ns_t now);
+
+// Where a frame that the control thread gives back goes: as route(), without punting or holding.
+enum route_verdict route_injected(struct sw *sw, struct pkt *p, struct port_set *ports,
+				  enum drop_reason *reason);
+
+void bridge_forget_port(struct sw *sw, port_t port);
+
+// --- hold.c ---------------------------------------------------------------------------------------
+
+// Keeps the packet; false when the list is full.
+bool hold_add(struct sw *sw, struct pkt *p, ns_t now);
+
+// Sends on, or gives up (link down, time out), the packets that can leave the list.
+void hold_release(struct sw *sw, uint64_t mac, uint16_t vid, port_t port, ns_t now);
+void hold_expire(struct sw *sw, ns_t now);
+ns_t hold_deadline(const struct sw *sw);
+
+// --- stage 5: enqueue.c ---------------------------------------------------------------------------
+
+// Takes a routed packet to its queue and charges that, or drops it: link down, longer than the
+// port's MTU, over the queue's limit if lossy, WRED. Marks, if that is to be done here.
+void forward(struct sw *sw, struct pkt *p, ns_t now);
+
+// --- stage 6: sched.c -----------------------------------------------------------------------------
+
+enum { SCHED_NONE = QUEUE_COUNT };
+
+// Notes which queues are paused at `now`, before a series of sched_next() at the same time. A queue
+// that leaves a pause starts its shaper anew: nothing is earned while paused.
+void sched_update_pauses(const struct port_profile *pf, struct port_state *st, ns_t now);
+
+// The queue that sends next among those that are backlogged, not paused and within their shaper;
+// SCHED_NONE when none may. Strict queues first, then deficit weighted round robin.
+uint32_t sched_next(const struct port_profile *pf, struct port_state *st, ns_t now);
+
+// Earliest time at which a backlogged queue may send that may not now.
+ns_t sched_deadline(const struct port_profile *pf, const struct port_state *st, ns_t now);
+
+// --- stage 7: depart.c ----------------------------------------------------------------------------
+
+// Gives the packet CE, once, and counts it at its queue and port.
+void mark_ce(struct sw *sw, struct pkt *p);
+
+// --- drop.c, action.c, pipeline.c -----------------------------------------------------------------
+
+// The only other exit: uncharges what was charged and counts exactly one reason. The packet goes
+// to the shell as SW_ACTION_FREE.
+COLD void drop(struct sw *sw, struct pkt *p, enum drop_reason reason);
+
+// Releases a packet that leaves otherwise than by transmission. That may be what some group in XOFF
+// waits for, and no transmission will look for it: the next tick does, at once.
+COLD void release_early(struct sw *sw, struct pkt *p);
+
+// Gives a packet back to the shell, which frees it once it has seen every other action.
+void give_back(struct sw *sw, struct pkt *p);
+
+// Next free action slot; the shell has drained the ring (checked).
+struct sw_action *action_add(struct sw *sw, enum sw_action_kind kind, struct pkt *p);
+
+// A MAC control frame: counts, obeys, consumes.
+COLD void mac_control(struct sw *sw, struct pkt *p, ns_t now);

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The mutable state of one switch. Private to dataplane/core: shells see only sw.h.
+//
+// Writers: everything here belongs to the one lcore that polls the switch. When ports are spread
+// over lcores, a PG belongs to its ingress lcore and a queue to its egress lcore; that is why the
+// two sides of a port are kept apart and why charges never keep a pointer into the other side.
+#pragma once
+
+#include "base/check.h"
+#include "base/rng.h"
+#include "dataplane/core/sw.h"
+
+// Occupancy of one priority group. Bytes under the limit (reserve first, then shared) and headroom
+// are kept apart: which of them an old packet was charged to does not matter, since release takes
+// headroom, then shared, then reserve.
+struct pg_state {
+	_Alignas(64) uint64_t used; // reserve and shared
+	uint64_t headroom;          // headroom in use
+	uint32_t descriptors;       // under the limit
+	uint32_t headroom_descriptors;
+	bool xoff; // latched by the owner; only the XON rule clears it
+	struct watermark wm_total;
+	struct watermark wm_shared;
+	struct watermark wm_headroom;
+	struct pg_stats stats;
+};
+
+struct queue_state {
+	_Alignas(64) struct pkt *head;
+	struct pkt *tail;
+	uint64_t bytes; // charged, whole cells
+	uint64_t deficit;
+	uint32_t count;
+	struct pacer_state shaper;
+	struct watermark wm_total;
+	struct watermark wm_shared;
+	struct watermark wm_delay;
+	struct queue_stats stats;
+};
+
+struct pool_state {
+	_Alignas(64) uint64_t shared_used;
+	uint64_t used; // reserve and shared
+	uint64_t headroom_used;
+	struct watermark wm_total;
+	struct watermark wm_headroom;
+	uint64_t dropped_packets;
+};
+
+struct port_state {
+	// ingress side
+	bool link_up;
+	uint8_t xoff_mask; // PGs in XOFF
+	uint32_t mac_count;
+	struct pacer_state flood;
+	struct pfc_gen_state gen;
+	struct pg_state pg[PG_COUNT];
+	// egress side
+	uint8_t backlog_mask; // queues that are not empty
+	uint8_t paused_mask;  // queues paused as of the last sw_tx
+	uint8_t dwrr_current;
+	struct pacer_state line;
+	struct pfc_rx_state rx;
+	struct queue_state queue[QUEUE_COUNT];
+	// both: one writer while one lcore polls
+	struct port_stats stats;
+	uint64_t pfc_rx_pkts[PRIO_COUNT];
+	uint64_t pfc_tx_pkts[PRIO_COUNT];
+	uint64_t drops[DROP_REASON_COUNT];
+};
+
+// The bridge's address table: open addressing with linear probing and backward-shift deletion.
+struct mac_slot {
+	uint64_t key; // mac | vid << 48 | MAC_SLOT_USED; 0: empty
+	ns_t seen;
+	port_t port;
+};
+
+#define MAC_SLOT_USED (1ull << 60)
+
+static inline uint64_t mac_slot_key(uint64_t mac, uint16_t vid)
+{
+	return mac | (uint64_t)vid << 48 | MAC_SLOT_USED;
+}
+
+struct bridge_state {
+	struct mac_slot *slot; // slot_count, a power of two
+	uint32_t slot_count;
+	uint32_t home_shift; // 64 - log2(slot_count)
+	uint32_t used;
+	uint32_t age_at;    // next slot of sw_mac_age()
+	uint64_t learn_key; // last address announced, so that a burst announces it once
+	port_t learn_port;
+	ns_t learn_at;
+};
+
+enum { HOLD_MAX = 64 };
+
+// Lossless unicast that waits for its destination to be learned, oldest first.
+struct hold_state {
+	struct pkt *head;
+	struct pkt *tail;
+	uint32_t count;
+};
+
+// Actions wait in a ring until the shell drains them: a burst of SW_BURST_MAX packets makes at most
+// two each (learn, then copy, punt or solicit). Packets to be freed form a list of their own, since
+// a link that goes down may free thousands.
+enum { ACTION_RING = 4 * SW_BURST_MAX };
+static_assert((ACTION_RING & (ACTION_RING - 1)) == 0, "ring indices are masked");
+
+struct action_state {
+	uint32_t head;
+	uint32_t tail;
+	struct pkt *freed;
+	struct sw_action ring[ACTION_RING];
+};
+
+struct sw {
+	const struct sw_profile *pf;
+	struct rng dice;
+	ns_t now;                   // latest time seen; time never goes back
+	struct port_set pfc_ports;  // have a PFC frame to send
+	struct port_set xoff_ports; // have a PG in XOFF
+	ns_t tick_at;               // next timer, see sw_tick()
+	uint32_t descriptors_used;  // under limits, copies included
+	uint32_t copy_descriptors;  // of them, held by copies
+	uint32_t headroom_descriptors_used;
+	struct watermark wm_descriptors;
+	struct switch_stats stats;
+	struct pool_state pool[CONFIG_POOL_MAX];
+	struct bridge_state bridge;
+	struct hold_state hold;
+	struct action_state actions;
+	struct cnp_flows cnp;
+	struct port_state port[];
+};
+
+// Fibonacci hashing: the table size is a power of two, the upper bits mix best.
+static inline uint32_t mac_slot_home(const struct bridge_state *bridge, uint64_t key)
+{
+	return (uint32_t)(key * 0x9e3779b97f4a7c15u >> bridge->home_shift);
+}
+
+// The slot of a key, or the empty one where it would go.
+static inline struct mac_slot *mac_slot_find(const struct bridge_state *bridge, uint64_t key)
+{
+	uint32_t mask = bridge->slot_count - 1;
+
+	for (uint32_t i = mac_slot_home(bridge, key);; i = (i + 1) & mask) {
+		if (bridge->slot[i].key == key || bridge->slot[i].key == 0)
+			return &bridge->slot[i];
+	}
+}
+
+// A function off the path that most packets take: laid out apart, and its callers keep no registers
+// free for it.
+#define COLD __attribute__((cold, noinline))
+
+// Makes the compiler keep an address. Left alone, gcc works out the place of an array element anew
+// at each access to it, multiplications included, which took a third of all instructions.
+#define KEEP_ADDRESS(pointer) __asm__("" : "+r"(pointer))
+
+static inline const struct port_profile *port_profile_of(const struct sw *sw, port_t port)
+{
+	const struct port_profile *pf = &sw->pf->port[port.v];
+
+	KEEP_ADDRESS(pf);
+	return pf;
+}
+
+static inline struct port_state *port_state_of(struct sw *sw, port_t port)
+{
+	struct port_state *st = &sw->port[port.v];
+
+	KEEP_ADDRESS(st);
+	return st;
+}
+
+static inline const struct pg_profile *pg_profile_of(const struct port_profile *port, pg_t pg)
+{
+	const struct pg_profile *pf = &port->pg[pg.v];
+
+	KEEP_ADDRESS(pf);
+	return pf;
+}
+
+static inline struct pg_state *pg_state_of(struct port_state *port, pg_t pg)
+{
+	struct pg_state *st = &port->pg[pg.v];
+
+	KEEP_ADDRESS(st);
+	return st;
+}
+
+static inline const struct queue_profile *queue_profile_of(const struct port_profile *port,
+							   queue_t queue)
+{
+	const struct queue_profile *pf = &port->queue[queue.v];
+
+	KEEP_ADDRESS(pf);
+	return pf;
+}
+
+static inline struct queue_state *queue_state_of(struct port_state *port, queue_t queue)
+{
+	struct queue_state *st = &port->queue[queue.v];
+
+	KEEP_ADDRESS(st);
+	return st;
+}
+
+static inline const struct pool_profile *pool_profile_of(const struct sw *sw, uint8_t pool)
+{
+	const struct pool_profile *pf = &sw->pf->pool[pool];
+
+	KEEP_ADDRESS(pf);
+	return pf;
+}
+
+static inline struct pool_state *pool_state_of(struct sw *sw, uint8_t pool)
+{
+	struct pool_state *st = &sw->pool[pool];
+
+	KEEP_ADDRESS(st);
+	return st;
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Statistics: the descriptor tables of schema/stats.def, snapshots with their gauges and watermarks,
+// and the clearing of watermarks. Nothing here runs per packet.
+
+#include "dataplane/core/stage.h"
+
+#define ROW(object, kind, name, field, doc)                                                        \
+	{ #name, #field, doc, STAT_##kind, (uint32_t)offsetof(struct object, field) },
+
+#define SWITCH_STAT(kind, name, field, doc) ROW(switch_stats, kind, name, field, doc)
+static const struct stat_info switch_rows[] = {
+#include "schema/stats.def"
+};
+
+#define POOL_STAT(kind, name, field, doc) ROW(pool_stats, kind, name, field, doc)
+static const struct stat_info pool_rows[] = {
+#include "schema/stats.def"
+};
+
+#define PORT_STAT(kind, name, field, doc) ROW(port_stats, kind, name, field, doc)
+static const struct stat_info port_rows[] = {
+#include "schema/stats.def"
+};
+
+#define PRIO_STAT(kind, name, field, doc) ROW(prio_stats, kind, name, field, doc)
+static const struct stat_info prio_rows[] = {
+#include "schema/stats.def"
+};
+
+#define PG_STAT(kind, name, field, doc) ROW(pg_stats, kind, name, field, doc)
+static const struct stat_info pg_rows[] = {
+#include "schema/stats.def"
+};
+
+#define QUEUE_STAT(kind, name, field, doc) ROW(queue_stats, kind, name, field, doc)
+static const struct stat_info queue_rows[] = {
+#include "schema/stats.def"
+};
+
+#define TABLE(object, rows)                                                                        \
+	{                                                                                          \
+		object, rows, (uint32_t)(sizeof(rows) / sizeof((rows)[0]))                         \
+	}
+
+const struct stat_table stat_tables[STAT_OBJECT_COUNT] = {
+	[STAT_SWITCH] = TABLE("switch", switch_rows), [STAT_POOL] = TABLE("pool", pool_rows),
+	[STAT_PORT] = TABLE("port", port_rows),       [STAT_PRIO] = TABLE("priority", prio_rows),
+	[STAT_PG] = TABLE("priority_group", pg_rows), [STAT_QUEUE] = TABLE("queue", queue_rows),
+};
+
+uint64_t watermark_read(const struct watermark *wm, enum watermark_kind kind)
+{
+	return u64_max(wm->current, wm->kept[kind]);
+}
+
+void watermark_clear(struct watermark *wm, enum watermark_kind kind, uint64_t now_value)
+{
+	for (uint32_t i = 0; i < WATERMARK_KIND_COUNT; i++)
+		wm->kept[i] = u64_max(wm->kept[i], wm->current);
+	wm->kept[kind] = now_value;
+	wm->current = now_value;
+}
+
+static uint64_t queued_packets(const struct sw *sw)
+{
+	uint64_t count = sw->hold.count;
+
+	for (uint32_t i = 0; i < sw->pf->port_count; i++) {
+		for (uint32_t q = 0; q < QUEUE_COUNT; q++)
+			count += sw->port[i].queue[q].count;
+	}
+	return count;
+}
+
+void sw_stats_switch(const struct sw *sw, enum watermark_kind kind, struct switch_stats *out)
+{
+	*out = sw->stats;
+	out->queued_packets = queued_packets(sw);
+	out->descriptors_in_use = (uint64_t)sw->descriptors_used + sw->headroom_descriptors_used;
+	out->descriptors_watermark = watermark_read(&sw->wm_descriptors, kind);
+}
+
+void sw_stats_pool(const struct sw *sw, uint32_t pool, enum watermark_kind kind,
+		   struct pool_stats *out)
+{
+	const struct pool_state *st = &sw->pool[pool];
+
+	*out = (struct pool_stats){
+		.dropped_packets = st->dropped_packets,
+		.curr_occupancy_bytes = st->used,
+		.shared_curr_occupancy_bytes = st->shared_used,
+		.xoff_room_curr_occupancy_bytes = st->headroom_used,
+		.watermark_bytes = watermark_read(&st->wm_total, kind),
+		.xoff_room_watermark_bytes = watermark_read(&st->wm_headroom, kind),
+	};
+}
+
+void sw_stats_port(const struct sw *sw, port_t port, struct port_stats *out)
+{
+	*out = sw->port[port.v].stats;
+}
+
+void sw_stats_prio(const struct sw *sw, port_t port, prio_t prio, ns_t now, struct prio_stats *out)
+{
+	const struct port_state *st = &sw->port[port.v];
+
+	*out = (struct prio_stats){
+		.pfc_rx_pkts = st->pfc_rx_pkts[prio.v],
+		.pfc_tx_pkts = st->pfc_tx_pkts[prio.v],
+		.rx_pause_duration_us = pfc_rx_paused_ns(&st->rx, prio, now) / 1000,
+		.tx_pause_duration_us = pfc_gen_paused_ns(&st->gen, prio, now) / 1000,
+		.rx_pause_transitions = st->rx.pauses[prio.v],
+		.on2off_rx_pkts = st->rx.resumes[prio.v],
+		.rx_paused = st->rx.paused >> prio.v & 1 && ns_before(now, st->rx.until[prio.v]),
+	};
+}
+
+void sw_stats_pg(const struct sw *sw, port_t port, pg_t pg, enum watermark_kind kind,
+		 struct pg_stats *out)
+{
+	const struct pg_state *st = &sw->port[port.v].pg[pg.v];
+	const struct pg_profile *pf = &port_profile_of(sw, port)->pg[pg.v];
+
+	*out = st->stats;
+	out->xoff_state = st->xoff;
+	out->curr_occupancy_bytes = st->used + st->headroom;
+	out->shared_curr_occupancy_bytes = u64_minus(st->used, pf->reserved_bytes);
+	out->xoff_room_curr_occupancy_bytes = st->headroom;
+	out->descriptors_in_use = (uint64_t)st->descriptors + st->headroom_descriptors;
+	out->xoff_threshold_bytes = pf->lossless ? admit_limit(sw, port, pg) : 0;
+	out->watermark_bytes = watermark_read(&st->wm_total, kind);
+	out->shared_watermark_bytes = watermark_read(&st->wm_shared, kind);
+	out->xoff_room_watermark_bytes = watermark_read(&st->wm_headroom, kind);
+}
+
+void sw_stats_queue(const struct sw *sw, port_t port, queue_t queue, enum watermark_kind kind,
+		    ns_t now, struct queue_stats *out)
+{
+	const struct port_profile *pf = port_profile_of(sw, port);
+	const struct port_state *st = &sw->port[port.v];
+	const struct queue_state *q = &st->queue[queue.v];
+
+	*out = q->stats;
+	out->curr_occupancy_bytes = q->bytes;
+	out->curr_occupancy_packets = q->count;
+	out->shared_curr_occupancy_bytes = u64_minus(q->bytes, pf->queue[queue.v].reserved_bytes);
+	out->pause_status = 0;
+	for (uint32_t i = 0; i < PRIO_COUNT; i++) {
+		if (pf->prio_to_queue[i] == queue.v && st->rx.paused >> i & 1 &&
+		    ns_before(now, st->rx.until[i]))
+			out->pause_status = 1;
+	}
+	out->watermark_bytes = watermark_read(&q->wm_total, kind);
+	out->shared_watermark_bytes = watermark_read(&q->wm_shared, kind);
+	out->delay_watermark_ns = watermark_read(&q->wm_delay, kind);
+}
+
+uint64_t sw_drops(const struct sw *sw, port_t port, enum drop_reason reason)
+{
+	return sw->port[port.v].drops[reason];
+}
+
+const struct cnp_flows *sw_cnp_flows(const struct sw *sw)
+{
+	return &sw->cnp;
+}
+
+static void clear_port(struct sw *sw, port_t port, enum watermark_kind kind)
+{
+	const struct port_profile *pf = port_profile_of(sw, port);
+	struct port_state *st = &sw->port[port.v];
+
+	for (uint32_t i = 0; i < PG_COUNT; i++) {
+		struct pg_state *pg = &st->pg[i];
+
+		watermark_clear(&pg->wm_total, kind, pg->used + pg->headroom);
+		watermark_clear(&pg->wm_shared, kind,
+				u64_minus(pg->used, pf->pg[i].reserved_bytes));
+		watermark_clear(&pg->wm_headroom, kind, pg->headroom);
+	}
+	for (uint32_t i = 0; i < QUEUE_COUNT; i++) {
+		struct queue_state *q = &st->queue[i];
+
+		watermark_clear(&q->wm_total, kind, q->bytes);
+		watermark_clear(&q->wm_shared, kind,
+				u64_minus(q->bytes, pf->queue[i].reserved_bytes));
+		watermark_clear(&q->wm_delay, kind, 0);
+	}
+}
+
+void sw_clear_watermarks(struct sw *sw, enum watermark_kind kind)
+{
+	watermark_clear(&sw->wm_descriptors, kind,
+			(uint64_t)sw->descriptors_used + sw->headroom_descriptors_used);
+	for (uint32_t i = 0; i < sw->pf->pool_count; i++) {
+		struct pool_state *pool = &sw->pool[i];
+
+		watermark_clear(&pool->wm_total, kind, pool->used);
+		watermark_clear(&pool->wm_headroom, kind, pool->headroom_used);
+	}
+	for (uint16_t i = 0; i < sw->pf->port_count; i++)
+		clear_port(sw, (port_t){ i }, kind);
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One switch as a value: the contract between the core and any shell that moves packets (DPDK, the
+// simulator, a test). No I/O, no clock, no allocation, no globals: packets and `now` go in, packets
+// and actions come out.
+//
+// One iteration of a shell:
+//	sw_tick(sw, now);
+//	for each port: n = receive(...); sw_rx(sw, port, pkts, n, now); drain sw_action();
+//	for each port: n = sw_tx(sw, port, pkts, room, now); send(...); drain sw_action();
+// Actions must be drained after each call that can make them, before the next sw_rx or sw_tx.
+//
+// Ownership: sw_rx and sw_copy take the packets; sw_tx, SW_ACTION_FREE and SW_ACTION_PUNT give
+// packets back. `now` never decreases. Conservation, checked by sw_conserved():
+//	rx + generated + copied = tx + consumed + dropped + queued
+#pragma once
+
+#include "dataplane/core/pkt.h"
+#include "dataplane/core/profile.h"
+#include "dataplane/core/stats.h"
+
+struct sw;
+
+enum {
+	SW_BURST_MAX = 64, // packets per sw_rx or sw_tx call
+	SW_TAG_ROOM = 8,   // writable bytes the shell keeps free before data, for tags
+};
+
+// --- life -------------------------------------------------------------------------------------
+
+// Bytes and alignment (64) of the memory a switch of this profile needs.
+size_t sw_bytes(const struct sw_profile *pf);
+
+// Starts a switch in `memory` of sw_bytes(pf) bytes, all links down. The profile is borrowed until
+// it is replaced. `seed` gives the dice.
+struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_t now);
+
+// Replaces the whole profile. Nothing queued is lost: what packets hold stays charged and is split
+// anew by the new reserves, headroom in use stays headroom, and limits apply from the next packet.
+// -EINVAL, and nothing changed, when ports, pools or the MAC table size differ in number.
+int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now);
+
+// Carrier or admin state of a port. Down drops what is queued for it, ends received pauses, and
+// forgets its addresses.
+void sw_link(struct sw *sw, port_t port, bool up, ns_t now);
+
+// --- packets ----------------------------------------------------------------------------------
+
+// Takes `count` <= SW_BURST_MAX received packets; pkts[i]->data, len, head_len, descriptors are set.
+void sw_rx(struct sw *sw, port_t port, struct pkt **pkts, uint32_t count, ns_t now);
+
+// Gives at most `count` packets that leave `port` now, in order. The caller sends all of them: they
+// are no longer accounted. data and len are as sent.
+uint32_t sw_tx(struct sw *sw, port_t port, struct pkt **pkts, uint32_t count, ns_t now);
+
+// True while a port with pause = "hold" has a lossless priority group in XOFF: do not receive.
+bool sw_held(const struct sw *sw, port_t port);
+
+// True when sw_tx() may have something for the port (its queues are not empty).
+bool sw_backlogged(const struct sw *sw, port_t port);
+
+// --- time -------------------------------------------------------------------------------------
+
+// Timers: PFC repeats, hold list. Cheap when nothing is due.
+void sw_tick(struct sw *sw, ns_t now);
+
+// The latest time at which sw_tick() or sw_tx() must be called again if nothing arrives: NS_NEVER
+// when idle, in the past when there is work. A shell must not sleep beyond it.
+ns_t sw_deadline(const struct sw *sw, ns_t now);
+
+// --- actions ----------------------------------------------------------------------------------
+
+enum sw_action_kind {
+	SW_ACTION_FREE,	   // pkt: release it
+	SW_ACTION_PFC,	   // port, pfc: send this frame before any data
+	SW_ACTION_COPY,	   // pkt, ports: make a deep copy for each port and pass it to sw_copy();
+			   // pkt stays the core's (an SW_ACTION_FREE follows)
+	SW_ACTION_PUNT,	   // pkt, port: to the control thread, which learns and then sw_inject()s it
+	SW_ACTION_LEARN,   // mac, vid, port: an address is new or moved; answer with sw_mac_set()
+	SW_ACTION_SOLICIT, // pkt (borrowed), port, vid: ask for the address of its destination
+};
+
+struct sw_action {
+	enum sw_action_kind kind;
+	port_t port;
+	uint16_t vid;
+	uint64_t mac;
+	struct pkt *pkt;
+	struct port_set ports;
+	struct pfc_frame pfc;
+};
+
+// Takes the next action; false when there is none. PFC frames come first.
+bool sw_action(struct sw *sw, struct sw_action *out, ns_t now);
+
+// The answer to SW_ACTION_COPY for one port: `copy` has data, len, head_len, descriptors set and
+// becomes the core's; NULL when no buffer was left (counted as COPY_NO_BUFFER). Copies are lossy:
+// they hold no lossless charge.
+void sw_copy(struct sw *sw, const struct pkt *original, struct pkt *copy, port_t port, ns_t now);
+
+// Puts a frame of the control thread into the bridge as if it had arrived on `port` (a punted frame
+// coming back), or, with PORT_NONE, floods it into VLAN `vid` (a solicitation). Lossy.
+void sw_inject(struct sw *sw, struct pkt *p, port_t port, uint16_t vid, ns_t now);
+
+// --- bridge -----------------------------------------------------------------------------------
+
+struct mac_entry {
+	uint64_t mac;
+	uint16_t vid;
+	port_t port;
+	ns_t seen; // last time it was a source address
+};
+
+// Binds an address to a port (adds or moves) and releases held packets that wait for it. False when
+// the table or the port's limit is full.
+bool sw_mac_set(struct sw *sw, uint64_t mac, uint16_t vid, port_t port, ns_t now);
+bool sw_mac_delete(struct sw *sw, uint64_t mac, uint16_t vid);
+
+// Copies at most `max` entries from table position *at on; *at moves on and is 0 at the end.
+uint32_t sw_mac_walk(const struct sw *sw, uint32_t *at, struct mac_entry *out, uint32_t max);
+
+// Forgets entries unseen since mac_age; looks at `slots` positions per call, round robin.
+void sw_mac_age(struct sw *sw, uint32_t slots, ns_t now);
+
+// --- statistics -------------------------------------------------------------------------------
+
+const struct sw_profile *sw_profile_of(const struct sw *sw);
+bool sw_link_up(const struct sw *sw, port_t port);
+
+// Snapshots; gauges are computed as of `now`, watermarks are of `kind`.
+void sw_stats_switch(const struct sw *sw, enum watermark_kind kind, struct switch_stats *out);
+void sw_stats_pool(const struct sw *sw, uint32_t pool, enum watermark_kind kind,
+		   struct pool_stats *out);
+void sw_stats_port(const struct sw *sw, port_t port, struct port_stats *out);
+void sw_stats_prio(const struct sw *sw, port_t port, prio_t prio, ns_t now,
+		   struct prio_stats *out);
+void sw_stats_pg(const struct sw *sw, port_t port, pg_t pg, enum watermark_kind kind,
+		 struct pg_stats *out);
+void sw_stats_queue(const struct sw *sw, port_t port, queue_t queue, enum watermark_kind kind,
+		    ns_t now, struct queue_stats *out);
+uint64_t sw_drops(const struct sw *sw, port_t port, enum drop_reason reason);
+const struct cnp_flows *sw_cnp_flows(const struct sw *sw);
+
+// Restarts the watermarks of one kind.
+void sw_clear_watermarks(struct sw *sw, enum watermark_kind kind);
+
+// Frames the shell lost or counted on a port's behalf (driver statistics): adds to RX_NO_BUFFER and
+// RX_MISSED.
+void sw_count_rx_lost(struct sw *sw, port_t port, uint64_t no_buffer, uint64_t missed);
+
+// A packet that sw_tx() gave and the driver refused for good: counted as TX_REFUSED instead of sent.
+void sw_tx_refused(struct sw *sw, port_t port, const struct pkt *p);
+
+// The conservation equation, and that the sum of all charges equals what pools, groups and queues
+// hold. Walks everything; for tests, shutdown and debug builds.
+bool sw_conserved(const struct sw *sw);

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The loader walks what libconfig parsed, setting by setting in the order of the file, finds each
+// setting's descriptor and hands its text to cfg_value_parse(). It keeps going after an error, so
+// one run shows what is wrong with a whole file.
+//
+// Invariant: rows are built in a fresh copy; the caller's configuration changes as a whole or not
+// at all.
+
+#include "sys/cfg_load.h"
+
+#include <errno.h>
+#include <libconfig.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sys/cfg_report.h"
+#include "sys/cfg_scan.h"
+#include "sys/cfg_value.h"
+#include "sys/nearest.h"
+
+struct loader {
+	const struct config_table *tables;
+	uint32_t count;
+	uint8_t *config; // under construction
+	struct cfg_report report;
+	struct cfg_scan scan;
+};
+
+// Where a value goes.
+struct place {
+	const struct config_table *table;
+	const struct config_knob *knob;
+	uint8_t *row;
+};
+
+size_t cfg_bytes(const struct config_table *tables, uint32_t count)
+{
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct config_table *table = &tables[i];
+		const size_t rows_end = table->rows_offset +
+					(size_t)table->row_max * table->row_bytes;
+
+		if (rows_end > bytes)
+			bytes = rows_end;
+		if (table->count_offset != UINT32_MAX && table->count_offset + 4u > bytes)
+			bytes = table->count_offset + 4u;
+	}
+	return bytes;
+}
+
+static const char *type_text(const config_setting_t *setting)
+{
+	switch (config_setting_type(setting)) {
+	case CONFIG_TYPE_INT:
+	case CONFIG_TYPE_INT64: return "a number";
+	case CONFIG_TYPE_FLOAT: return "a fraction";
+	case CONFIG_TYPE_STRING: return "text";
+	case CONFIG_TYPE_BOOL: return "true or false";
+	case CONFIG_TYPE_ARRAY: return "an array";
+	case CONFIG_TYPE_LIST: return "a list";
+	case CONFIG_TYPE_GROUP: return "a group";
+	}
+	return "nothing";
+}
+
+static bool is_number(const config_setting_t *setting)
+{
+	return config_setting_type(setting) == CONFIG_TYPE_INT ||
+	       config_setting_type(setting) == CONFIG_TYPE_INT64;
+}
+
+static bool kind_has_unit(enum config_kind kind)
+{
+	return kind == CONFIG_BPS || kind == CONFIG_NS || kind == CONFIG_METRES ||
+	       kind == CONFIG_PPM;
+}
+
+// Whether a setting of this type can be a value of the kind; text can be any.
+static bool kind_takes(enum config_kind kind, const config_setting_t *setting)
+{
+	const int type = config_setting_type(setting);
+
+	if (is_number(setting))
+		return kind_has_unit(kind) || kind == CONFIG_COUNT || kind == CONFIG_INT ||
+		       kind == CONFIG_BYTES || kind == CONFIG_MASK8;
+	return type == CONFIG_TYPE_STRING || (type == CONFIG_TYPE_BOOL && kind == CONFIG_BOOL);
+}
+
+// The setting as text in `buf`, or its own when it is text already.
+static const char *text_of(const config_setting_t *setting, char buf[32])
+{
+	if (config_setting_type(setting) == CONFIG_TYPE_STRING)
+		return config_setting_get_string(setting);
+	if (config_setting_type(setting) == CONFIG_TYPE_BOOL)
+		return config_setting_get_bool(setting) ? "true" : "false";
+	snprintf(buf, 32, "%lld", config_setting_get_int64(setting));
+	return buf;
+}
+
+static const char *verdict_text(enum cfg_verdict verdict)
+{
+	switch (verdict) {
+	case CFG_VALUE_OK: break;
+	case CFG_VALUE_MALFORMED: return "is not valid";
+	case CFG_VALUE_BELOW: return "is too small";
+	case CFG_VALUE_ABOVE: return "is too large";
+	case CFG_VALUE_TOO_LONG: return "is too long";
+	case CFG_VALUE_EMPTY: return "must not be empty";
+	case CFG_VALUE_CONTROL: return "contains a control character";
+	}
+	return "is valid";
+}
+
+// Refuses what the value's own parser cannot see: types, and numbers that lost their meaning.
+static bool setting_usable(struct loader *ld, const config_setting_t *setting,
+			   const struct place *to, const char *allowed)
+{
+	const char *table = to->table->name;
+	const char *key = to->knob->key;
+	const struct cfg_wide *wide = NULL;
+
+	if (!kind_takes(to->knob->kind, setting)) {
+		cfg_report_at(&ld->report, setting, table, key, "is %s; allowed: %s",
+			      type_text(setting), allowed);
+		return false;
+	}
+	if (is_number(setting))
+		wide = cfg_scan_find(&ld->scan, cfg_report_file(&ld->report, setting),
+				     config_setting_source_line(setting),
+				     config_setting_get_int64(setting));
+	if (wide != NULL) {
+		cfg_report_at(&ld->report, setting, table, key,
+			      "%s does not fit a plain number; write it in quotes; allowed: %s",
+			      wide->text, allowed);
+		return false;
+	}
+	if (is_number(setting) && kind_has_unit(to->knob->kind) &&
+	    config_setting_get_int64(setting) != 0) {
+		cfg_report_at(&ld->report, setting, table, key,
+			      "%lld has no unit; write it in quotes with one; allowed: %s",
+			      config_setting_get_int64(setting), allowed);
+		return false;
+	}
+	return true;
+}
+
+static void load_value(struct loader *ld, const config_setting_t *setting, const struct place *to)
+{
+	const char *quote = config_setting_type(setting) == CONFIG_TYPE_STRING ? "\"" : "";
+	char allowed[256];
+	char buf[32];
+	const char *text;
+	enum cfg_verdict verdict;
+
+	cfg_value_allowed(to->knob, sizeof(allowed), allowed);
+	if (!setting_usable(ld, setting, to, allowed))
+		return;
+	text = text_of(setting, buf);
+	verdict = cfg_value_parse(to->knob, text, to->row + to->knob->offset);
+	if (verdict == CFG_VALUE_CONTROL)
+		text = "...";
+	if (verdict != CFG_VALUE_OK)
+		cfg_report_at(&ld->report, setting, to->table->name, to->knob->key,
+			      "%s%.60s%s %s; allowed: %s", quote, text, quote,
+			      verdict_text(verdict), allowed);
+}
+
+static const struct config_knob *find_knob(const struct config_table *table, const char *key)
+{
+	for (uint32_t i = 0; i < table->knob_count; i++) {
+		if (strcmp(table->knobs[i].key, key) == 0)
+			return &table->knobs[i];
+	}
+	return NULL;
+}
+
+static const struct config_table *find_table(const struct loader *ld, const char *name)
+{
+	for (uint32_t i = 0; i < ld->count; i++) {
+		if (ld->tables[i].name[0] != '\0' && strcmp(ld->tables[i].name, name) == 0)
+			return &ld->tables[i];
+	}
+	return NULL;
+}
+
+// A key that nothing is called: the top level also has the names of tables.
+static void complain_unknown(struct loader *ld, const config_setting_t *setting,
+			     const struct config_table *table)
+{
+	const char *key = config_setting_name(setting);
+	struct nearest near = nearest_to(key);
+	char all[1024];
+	size_t len = 0;
+
+	for (uint32_t i = 0; i < table->knob_count && len < sizeof(all); i++) {
+		nearest_offer(&near, table->knobs[i].key);
+		len += (size_t)snprintf(all + len, sizeof(all) - len, " %s", table->knobs[i].key);
+	}
+	for (uint32_t i = 0; table->name[0] == '\0' && i < ld->count && len < sizeof(all); i++) {
+		nearest_offer(&near, ld->tables[i].name);
+		if (ld->tables[i].name[0] != '\0')
+			len += (size_t)snprintf(all + len, sizeof(all) - len, " %s",
+						ld->tables[i].name);
+	}
+	if (near.best != NULL)
+		cfg_report_at(&ld->report, setting, table->name, key, "unknown; did you mean %s?",
+			      near.best);
+	else
+		cfg_report_at(&ld->report, setting, table->name, key, "unknown; allowed:%s", all);
+}
+
+static void set_defaults(const struct config_table *table, uint8_t *row)
+{
+	for (uint32_t i = 0; i < table->knob_count; i++)
+		cfg_value_default(&table->knobs[i], row + table->knobs[i].offset);
+}
+
+static void check_mandatory(struct loader *ld, const config_setting_t *group,
+			    const struct config_table *table)
+{
+	char allowed[256];
+
+	for (uint32_t i = 0; i < table->knob_count; i++) {
+		const struct config_knob *knob = &table->knobs[i];
+
+		if (strcmp(knob->def, "!") != 0 ||
+		    config_setting_get_member(group, knob->key) != NULL)
+			continue;
+		cfg_value_allowed(knob, sizeof(allowed), allowed);
+		cfg_report_at(&ld->report, group, table->name, knob->key, "missing; allowed: %s",
+			      allowed);
+	}
+}
+
+static void load_row(struct loader *ld, const config_setting_t *group,
+		     const struct config_table *table, uint8_t *row)
+{
+	const uint32_t line = config_setting_source_line(group);
+	const int count = config_setting_length(group);
+
+	memcpy(row, &line, sizeof(line));
+	set_defaults(table, row);
+	check_mandatory(ld, group, table);
+	for (int i = 0; i < count; i++) {
+		const config_setting_t *setting = config_setting_get_elem(group, (unsigned int)i);
+		const struct place to = { table, find_knob(table, config_setting_name(setting)),
+					  row };
+
+		if (to.knob == NULL)
+			complain_unknown(ld, setting, table);
+		else
+			load_value(ld, setting, &to);
+	}
+}
+
+static void load_table(struct loader *ld, const config_setting_t *list,
+		       const struct config_table *table)
+{
+	const uint32_t count = (uint32_t)config_setting_length(list);
+	uint8_t *rows = ld->config + table->rows_offset;
+
+	if (config_setting_type(list) != CONFIG_TYPE_LIST) {
+		cfg_report_at(&ld->report, list, table->name, "",
+			      "is %s; allowed: a list of groups, %s = ( { ... }, { ... } );",
+			      type_text(list), table->name);
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		const config_setting_t *group = config_setting_get_elem(list, i);
+
+		if (i == table->row_max) {
+			cfg_report_at(&ld->report, group, table->name, "",
+				      "has %u rows; allowed: %u", count, table->row_max);
+			return;
+		}
+		if (config_setting_type(group) == CONFIG_TYPE_GROUP)
+			load_row(ld, group, table, rows + (size_t)i * table->row_bytes);
+		else
+			cfg_report_at(&ld->report, group, table->name, "",
+				      "row %u is %s; allowed: a group { ... }", i + 1,
+				      type_text(group));
+	}
+	memcpy(ld->config + table->count_offset, &count, sizeof(count));
+}
+
+// The top level mixes the knobs of its own table with the other tables.
+static void load_top(struct loader *ld, const config_setting_t *root)
+{
+	const struct config_table *top = &ld->tables[0];
+	const int count = config_setting_length(root);
+
+	set_defaults(top, ld->config + top->rows_offset);
+	check_mandatory(ld, root, top);
+	for (int i = 0; i < count; i++) {
+		const config_setting_t *setting = config_setting_get_elem(root, (unsigned int)i);
+		const char *key = config_setting_name(setting);
+		const struct config_table *table = find_table(ld, key);
+		const struct place to = { top, find_knob(top, key), ld->config + top->rows_offset };
+
+		if (table != NULL)
+			load_table(ld, setting, table);
+		else if (to.knob != NULL)
+			load_value(ld, setting, &to);
+		else
+			complain_unknown(ld, setting, top);
+	}
+}
+
+// Parses, walks, and reports what is wrong.
+static void load(struct loader *ld, const char *path, const char *dir)
+{
+	config_t parsed;
+
+	config_init(&parsed);
+	config_set_include_dir(&parsed, dir);
+	if (config_read_file(&parsed, path))
+		load_top(ld, config_root_setting(&parsed));
+	else
+		cfg_report_syntax(&ld->report, &parsed);
+	cfg_report_end(&ld->report);
+	config_destroy(&parsed);
+}
+
+// The directory of `path`, "." without one, for includes.
+static char *directory_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash == NULL)
+		return strdup(".");
+	return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+int cfg_load(const char *path, const struct config_table *tables, uint32_t count, void *out,
+	     FILE *errors)
+{
+	const size_t bytes = cfg_bytes(tables, count);
+	struct loader *ld = calloc(1, sizeof(*ld));
+	uint8_t *config = calloc(1, bytes);
+	char *dir = directory_of(path);
+	int rc = -ENOMEM;
+
+	if (ld == NULL || config == NULL || dir == NULL) {
+		fprintf(errors, "%s: %s\n", path, strerror(ENOMEM));
+		goto out;
+	}
+	ld->report = (struct cfg_report){
+		.path = path, .dir = dir, .out = errors, .max = CFG_LOAD_ERRORS_MAX
+	};
+	ld->tables = tables;
+	ld->count = count;
+	ld->config = config;
+	rc = cfg_scan(path, dir, &ld->scan, errors);
+	if (rc < 0)
+		goto out;
+	load(ld, path, dir);
+	rc = ld->report.count > 0 ? -EINVAL : 0;
+	if (rc == 0)
+		memcpy(out, config, bytes);
+out:
+	free(dir);
+	free(config);
+	free(ld);
+	return rc;
+}

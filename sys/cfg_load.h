@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Configuration files: libconfig text into rows and back, by walking descriptors (schema/config.h).
+// Nothing here knows a particular knob.
+//
+// Syntax: the knobs of the top-level table stand in the file itself, every other table is a list of
+// groups: `port = ( { name = "Ethernet0"; }, { name = "Ethernet4"; } );`. Quantities are text with
+// units; counts and bytes may also be plain numbers.
+#pragma once
+
+#include <stdio.h>
+
+#include "schema/config.h"
+
+enum { CFG_LOAD_ERRORS_MAX = 20 };
+
+// Bytes of the configuration that the `count` tables describe.
+size_t cfg_bytes(const struct config_table *tables, uint32_t count);
+
+// Reads the file at `path` into `out`, of cfg_bytes() bytes. All rows are written: defaults where
+// the file is silent, zeros in unused rows.
+//
+// Returns 0, or -EINVAL (the file is wrong), -ENOMEM or -errno of opening it, with at most
+// CFG_LOAD_ERRORS_MAX lines "FILE:LINE: TABLE.KEY: what; allowed: ..." on `errors` and `out`
+// untouched. Files named by @include are relative to the directory of `path`.
+int cfg_load(const char *path, const struct config_table *tables, uint32_t count, void *out,
+	     FILE *errors);
+
+// Writes a configuration as canonical text: every knob that is set, no comments. cfg_load() reads
+// it back to the same rows but for their line numbers. Returns 0 or -errno of writing.
+int cfg_dump(const void *config, const struct config_table *tables, uint32_t count, FILE *out);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Lines for people on stderr. Under systemd (stderr is not a terminal) each line starts with its
+// priority as in sd-daemon(3), "<3>", and the journal adds the time.
+//
+// A call site writes at most LOG_PER_SECOND lines a second; the next line it may write says how
+// many it swallowed. Nothing logs per packet.
+#pragma once
+
+#include "base/types.h"
+
+enum log_level { LOG_LEVEL_ERR = 3, LOG_LEVEL_WARN = 4, LOG_LEVEL_INFO = 6 };
+
+enum { LOG_PER_SECOND = 10, LOG_LINE_BYTES = 512 };
+
+// Of one call site. Threads may share it: a race can only let a line more or less through.
+struct log_site {
+	uint64_t second;
+	uint32_t count;
+	uint32_t swallowed;
+};
+
+#define LOG_AT(level, ...)                                                                         \
+	do {                                                                                       \
+		static struct log_site log_site_here;                                              \
+		log_write((level), &log_site_here, __VA_ARGS__);                                   \
+	} while (0)
+
+// printf-like, without a newline: what happened, to which object, why.
+#define log_err(...) LOG_AT(LOG_LEVEL_ERR, __VA_ARGS__)
+#define log_warn(...) LOG_AT(LOG_LEVEL_WARN, __VA_ARGS__)
+#define log_info(...) LOG_AT(LOG_LEVEL_INFO, __VA_ARGS__)
+
+// Use the macros above.
+__attribute__((format(printf, 3, 4))) void log_write(enum log_level level, struct log_site *site,
+						     const char *format, ...);
+
+// The rate limit alone: whether a line may pass at `second`, with what was swallowed before it in
+// *swallowed.
+bool log_site_pass(struct log_site *site, uint64_t second, uint32_t *swallowed);
+
+// Makes one line of LOG_LINE_BYTES at most out of `text`: control characters become spaces.
+// `priority` < 0 leaves the prefix out. Returns the length, newline included.
+size_t log_line(int priority, const char *text, uint32_t swallowed, char *out);

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Property of configuration files over the real schema: any configuration that could have been
+// loaded can be dumped and loaded again, to the same bytes. Values are drawn from the descriptors:
+// both ends of each range, round numbers and odd ones, names with everything a string may hold.
+
+#include <stdio.h>
+
+#include "dataplane/core/config.h"
+#include "tests/cfg_again.h"
+#include "tests/table.h"
+
+enum { ROUNDS = 40, ROWS_MAX = 4 };
+
+static void random_text(struct rng *rng, size_t bytes, char *out)
+{
+	const uint32_t len = 1 + rng_below(rng, (uint32_t)bytes - 1);
+
+	memset(out, 0, bytes);
+	for (uint32_t i = 0; i < len; i++) {
+		do {
+			out[i] = (char)(' ' + rng_below(rng, 256 - ' '));
+		} while (out[i] == 0x7f);
+	}
+}
+
+static uint32_t word_count(const char *words)
+{
+	uint32_t count = 1;
+
+	for (; *words != '\0'; words++)
+		count += *words == '|';
+	return count;
+}
+
+static int64_t random_number(struct rng *rng, const struct config_knob *knob)
+{
+	const uint64_t span = (uint64_t)knob->max - (uint64_t)knob->min;
+	uint64_t above = rng_next64(rng) >> rng_below(rng, 64);
+
+	if (rng_below(rng, 2) == 0)
+		above -= above % 1000;
+	if (rng_below(rng, 8) == 0)
+		return rng_below(rng, 2) == 0 ? knob->min : knob->max;
+	return (int64_t)((uint64_t)knob->min + (above > span ? span : above));
+}
+
+static uint64_t random_value(struct rng *rng, const struct config_knob *knob)
+{
+	if (strcmp(knob->def, "-") == 0 && rng_below(rng, 2) == 0)
+		return knob->kind == CONFIG_INT ? (uint64_t)CONFIG_UNSET_INT : CONFIG_UNSET;
+	if (knob->kind == CONFIG_ENUM)
+		return rng_below(rng, word_count(knob->words));
+	if (knob->kind == CONFIG_MASK8)
+		return 1 + rng_below(rng, 255);
+	return (uint64_t)random_number(rng, knob);
+}
+
+static void random_row(struct rng *rng, const struct config_table *table, uint8_t *row)
+{
+	for (uint32_t i = 0; i < table->knob_count; i++) {
+		const struct config_knob *knob = &table->knobs[i];
+		uint8_t *field = row + knob->offset;
+
+		if (knob->kind == CONFIG_NAME) {
+			random_text(rng, CONFIG_NAME_BYTES, (char *)field);
+		} else if (knob->kind == CONFIG_TEXT) {
+			random_text(rng, CONFIG_TEXT_BYTES, (char *)field);
+		} else {
+			const uint64_t value = random_value(rng, knob);
+
+			memcpy(field, &value, sizeof(value));
+		}
+	}
+}
+
+static void random_table(struct rng *rng, const struct config_table *table, uint8_t *config)
+{
+	uint32_t count = rng_below(rng, ROWS_MAX + 1);
+
+	if (table->count_offset == UINT32_MAX)
+		count = 1;
+	else
+		memcpy(config + table->count_offset, &count, sizeof(count));
+	for (uint32_t i = 0; i < count; i++)
+		random_row(rng, table, config + table->rows_offset + i * table->row_bytes);
+}
+
+SEED_TEST(cfg, dump_loads_to_the_same, rng, 8)
+{
+	uint8_t *config = calloc(1, sizeof(struct sw_config));
+
+	cr_assert_eq(cfg_bytes(config_tables, CONFIG_TABLE_COUNT), sizeof(struct sw_config));
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		memset(config, 0, sizeof(struct sw_config));
+		for (uint32_t t = 0; t < CONFIG_TABLE_COUNT; t++)
+			random_table(rng, &config_tables[t], config);
+		cr_assert(cfg_again(config, config_tables, CONFIG_TABLE_COUNT, stderr), "round %u",
+			  i);
+	}
+	free(config);
+}

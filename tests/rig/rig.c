@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The bench: life of a switch under test, packet memory, and the shell's side of the contract of
+// dataplane/core/sw.h. rig_io.c has traffic, rig_stats.c the readings.
+//
+// Invariant: `live` is the number of packets allocated and not freed; at the end it is zero.
+
+#include "tests/rig/rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/check.h"
+
+struct rig_pkt {
+	struct pkt pkt; // first: the core's pointer is ours
+	uint8_t *buffer;
+};
+
+struct pkt *rig_alloc(struct rig *rig, uint32_t len)
+{
+	struct rig_pkt *p = calloc(1, sizeof(*p));
+
+	WEFT_CHECK(p != NULL);
+	p->buffer = malloc(SW_TAG_ROOM + (size_t)len);
+	WEFT_CHECK(p->buffer != NULL);
+	p->pkt.data = p->buffer + SW_TAG_ROOM;
+	p->pkt.len = len;
+	p->pkt.head_len = (uint16_t)len;
+	p->pkt.descriptors = rig->descriptors;
+	rig->live++;
+	return &p->pkt;
+}
+
+void rig_free(struct rig *rig, struct pkt *p)
+{
+	struct rig_pkt *own = (struct rig_pkt *)p;
+
+	rig->live--;
+	free(own->buffer);
+	free(own);
+}
+
+static struct sw_profile *build_profile(const struct sw_config *config)
+{
+	struct sw_profile *pf = malloc(profile_bytes(config->port_count));
+	struct profile_fault fault;
+
+	WEFT_CHECK(pf != NULL);
+	if (profile_build(config, pf, &fault) == 0)
+		return pf;
+	fprintf(stderr, "rig: fault \"%s\": object %s, detail %s, have %llu, want %llu\n",
+		profile_fault_texts[fault.id], fault.object, fault.detail,
+		(unsigned long long)fault.have, (unsigned long long)fault.want);
+	abort();
+}
+
+struct rig *rig_new_blank(struct sw_config *config)
+{
+	struct rig *rig = calloc(1, sizeof(*rig));
+	size_t bytes;
+
+	WEFT_CHECK(rig != NULL);
+	rig->config = config;
+	rig->pf = build_profile(config);
+	bytes = (sw_bytes(rig->pf) + 63) & ~(size_t)63;
+	rig->memory = aligned_alloc(64, bytes);
+	WEFT_CHECK(rig->memory != NULL);
+	rig->now = (ns_t){ 1000000000 };
+	rig->descriptors = 1;
+	rig->mac = 0x02ffff000001;
+	rig->answer_learn = true;
+	rig->answer_punt = true;
+	rig->answer_solicit = true;
+	rig->sw = sw_init(rig->memory, rig->pf, config->sw.seed, rig->now);
+	for (uint32_t i = 0; i < rig->pf->port_count; i++)
+		rig_link(rig, i, true);
+	return rig;
+}
+
+struct rig *rig_new(struct sw_config *config)
+{
+	struct rig *rig = rig_new_blank(config);
+
+	for (uint16_t i = 0; i < rig->pf->port_count; i++) {
+		uint16_t vid = rig->pf->port[i].pvid;
+
+		if (vid != 0)
+			WEFT_CHECK(sw_mac_set(rig->sw, frame_host_mac(i), vid, (port_t){ i },
+					      rig->now));
+	}
+	return rig;
+}
+
+int rig_reload(struct rig *rig)
+{
+	struct sw_profile *pf = build_profile(rig->config);
+	int rc = sw_set_profile(rig->sw, pf, rig->now);
+
+	if (rc != 0) {
+		free(pf);
+		return rc;
+	}
+	free(rig->pf);
+	rig->pf = pf;
+	rig_drain(rig);
+	WEFT_CHECK(sw_conserved(rig->sw));
+	return 0;
+}
+
+void rig_advance(struct rig *rig, uint64_t ns)
+{
+	rig->now = ns_add(rig->now, ns);
+	sw_tick(rig->sw, rig->now);
+	rig_drain(rig);
+}
+
+void rig_link(struct rig *rig, uint32_t port, bool up)
+{
+	sw_link(rig->sw, (port_t){ (uint16_t)port }, up, rig->now);
+	rig_drain(rig);
+}
+
+void rig_end(struct rig *rig)
+{
+	WEFT_CHECK(sw_conserved(rig->sw));
+	for (uint32_t i = 0; i < rig->pf->port_count; i++)
+		rig_link(rig, i, false);
+	rig_advance(rig, rig->pf->solicit_ns);
+	WEFT_CHECK(sw_conserved(rig->sw));
+	WEFT_CHECK(rig_switch(rig).queued_packets == 0);
+	WEFT_CHECK(rig_switch(rig).descriptors_in_use == 0);
+	for (uint32_t i = 0; i < rig->pf->pool_count; i++) {
+		struct pool_stats pool = rig_pool(rig, rig->pf->pool[i].name);
+
+		WEFT_CHECK(pool.curr_occupancy_bytes == 0);
+		WEFT_CHECK(pool.xoff_room_curr_occupancy_bytes == 0);
+	}
+	WEFT_CHECK(rig->live == 0);
+	free(rig->memory);
+	free(rig->pf);
+	free(rig->config);
+	free(rig);
+}
+
+static void note_pfc(struct rig *rig, const struct sw_action *action)
+{
+	struct rig_pfc *pfc = &rig->pfc[action->port.v];
+
+	pfc->log[pfc->count % RIG_PFC_LOG].at = rig->now;
+	pfc->log[pfc->count % RIG_PFC_LOG].frame = action->pfc;
+	pfc->count++;
+	for (uint32_t i = 0; i < PRIO_COUNT; i++) {
+		if (!(action->pfc.enable >> i & 1))
+			continue;
+		pfc->xoff[i] += action->pfc.quanta[i] != 0;
+		pfc->xon[i] += action->pfc.quanta[i] == 0;
+	}
+}
+
+static void answer_copy(struct rig *rig, const struct sw_action *action)
+{
+	PORT_SET_FOR_EACH(port, &action->ports) {
+		struct pkt *copy = rig_alloc(rig, action->pkt->len);
+
+		memcpy(copy->data, action->pkt->data, action->pkt->len);
+		sw_copy(rig->sw, action->pkt, copy, port, rig->now);
+	}
+}
+
+// As the agent: the sender of an ARP is learned first, so that the answer finds its row.
+static void answer_punt(struct rig *rig, const struct sw_action *action)
+{
+	struct pkt *p = action->pkt;
+
+	rig->punts++;
+	if (!rig->answer_punt || p->l3 == PKT_L3_LLDP) {
+		rig_free(rig, p);
+		return;
+	}
+	sw_mac_set(rig->sw, load_be48(p->data + 6), p->vid, action->port, rig->now);
+	sw_inject(rig->sw, p, action->port, p->vid, rig->now);
+}
+
+static void answer_solicit(struct rig *rig, const struct sw_action *action)
+{
+	const struct pkt *p = action->pkt;
+	struct frame request = {
+		.kind = FRAME_ARP_REQUEST,
+		.dst = 0xffffffffffff,
+		.src = rig->mac,
+		.src_ip = 0x0a01ffff,
+	};
+
+	rig->solicits++;
+	if (!rig->answer_solicit || p->l3 != PKT_L3_IPV4)
+		return;
+	request.dst_ip = load_be32(p->data + p->l3_offset + 16);
+	sw_inject(rig->sw, rig_build(rig, &request), PORT_NONE, action->vid, rig->now);
+}
+
+static void answer(struct rig *rig, const struct sw_action *action)
+{
+	switch (action->kind) {
+	case SW_ACTION_FREE: rig_free(rig, action->pkt); return;
+	case SW_ACTION_PFC: note_pfc(rig, action); return;
+	case SW_ACTION_COPY: answer_copy(rig, action); return;
+	case SW_ACTION_PUNT: answer_punt(rig, action); return;
+	case SW_ACTION_LEARN:
+		rig->learns++;
+		if (rig->answer_learn)
+			sw_mac_set(rig->sw, action->mac, action->vid, action->port, rig->now);
+		return;
+	case SW_ACTION_SOLICIT: answer_solicit(rig, action); return;
+	}
+}
+
+void rig_drain(struct rig *rig)
+{
+	struct sw_action action;
+
+	while (sw_action(rig->sw, &action, rig->now)) {
+		if (action.kind != SW_ACTION_FREE)
+			rig->last = action;
+		answer(rig, &action);
+	}
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One switch on a test bench: a manual clock, packet memory that is counted, and a shell that
+// drains actions as the real one does. Host i is attached to port i (frame_host_mac(i),
+// frame_host_ip(i)).
+//
+// Every frame lives in an allocation of its own with exactly SW_TAG_ROOM bytes in front, so that
+// the sanitizer sees any access outside. Broken expectations of the rig itself abort
+// (base/check.h).
+#pragma once
+
+#include "dataplane/core/sw.h"
+#include "tests/host/frame.h"
+#include "tests/rig/setup.h"
+
+enum { RIG_PFC_LOG = 256 };
+
+// What a port was told to send: the newest frames, and counts of all.
+struct rig_pfc {
+	uint64_t count;
+	struct {
+		ns_t at;
+		struct pfc_frame frame;
+	} log[RIG_PFC_LOG];        // frame k is at k % RIG_PFC_LOG
+	uint64_t xoff[PRIO_COUNT]; // frames with a timer above 0
+	uint64_t xon[PRIO_COUNT];  // frames with a timer of 0
+};
+
+struct rig {
+	struct sw_config *config;
+	struct sw_profile *pf;
+	void *memory;
+	struct sw *sw;
+	ns_t now;
+	// How actions are answered. Off: counted, and `last` keeps the newest; punted packets are
+	// freed.
+	bool answer_learn;   // sw_mac_set()
+	bool answer_punt;    // learn the sender of ARP, then sw_inject()
+	bool answer_solicit; // flood an ARP request into the VLAN
+	uint64_t mac;        // of solicitations; net_add_switch() makes it unique
+	uint64_t learns;
+	uint64_t punts;
+	uint64_t solicits;
+	struct sw_action last;
+	uint8_t descriptors; // per packet, 1 at first
+	int64_t live;        // packets that exist
+	struct rig_pfc pfc[CONFIG_PORT_MAX];
+};
+
+// A switch of this configuration, which becomes the rig's. Aborts with the fault when it is wrong.
+// All links are up and, unless `blank`, the address of each port's host is known in the port's
+// VLAN.
+struct rig *rig_new(struct sw_config *config);
+struct rig *rig_new_blank(struct sw_config *config);
+
+// Ends a test: conservation, then links down, held packets expired, everything free, no packet
+// leaked and no buffer charged.
+void rig_end(struct rig *rig);
+
+// Builds the rig's changed configuration again and makes it live. 0 or -EINVAL of sw_set_profile().
+int rig_reload(struct rig *rig);
+
+// Advances the clock and runs timers.
+void rig_advance(struct rig *rig, uint64_t ns);
+
+void rig_link(struct rig *rig, uint32_t port, bool up);
+
+// --- packets in -------------------------------------------------------------------------------
+
+struct pkt *rig_alloc(struct rig *rig, uint32_t len);
+void rig_free(struct rig *rig, struct pkt *p);
+struct pkt *rig_build(struct rig *rig, const struct frame *f);
+
+// Receives on `port`, as one burst, and drains.
+void rig_rx(struct rig *rig, uint32_t port, struct pkt **pkts, uint32_t count);
+void rig_send(struct rig *rig, uint32_t port, const struct frame *f);
+
+// Sends `count` frames one by one with rising sequence numbers; f->seq moves on.
+void rig_send_many(struct rig *rig, uint32_t port, struct frame *f, uint64_t count);
+
+// PFC from the peer: `enable` and one timer for all of its priorities.
+void rig_send_pfc(struct rig *rig, uint32_t port, uint8_t enable, uint16_t quanta);
+void rig_send_bytes(struct rig *rig, uint32_t port, const uint8_t *bytes, uint32_t len);
+
+// A data frame from host `from` to host `to` in a lossless (DSCP 3 or 4) or lossy class.
+struct frame rig_frame(uint32_t from, uint32_t to, uint8_t dscp, uint32_t len);
+
+// --- packets out ------------------------------------------------------------------------------
+
+// The next packet that leaves `port` now, NULL when none may. The caller frees it.
+struct pkt *rig_take(struct rig *rig, uint32_t port);
+
+// As above, read and freed. False when none may leave.
+bool rig_take_frame(struct rig *rig, uint32_t port, struct frame *out);
+
+// Lets at most `count` packets leave; returns how many did.
+uint64_t rig_release(struct rig *rig, uint32_t port, uint64_t count);
+
+void rig_drain(struct rig *rig);
+
+// --- statistics, as of now and of the user's watermarks ---------------------------------------
+
+struct switch_stats rig_switch(const struct rig *rig);
+struct pool_stats rig_pool(const struct rig *rig, const char *name);
+struct port_stats rig_port(const struct rig *rig, uint32_t port);
+struct prio_stats rig_prio(const struct rig *rig, uint32_t port, uint32_t prio);
+struct pg_stats rig_pg(const struct rig *rig, uint32_t port, uint32_t pg);
+struct queue_stats rig_queue(const struct rig *rig, uint32_t port, uint32_t queue);
+uint64_t rig_drops(const struct rig *rig, uint32_t port, enum drop_reason reason);
+
+// Over all ports and reasons.
+uint64_t rig_all_drops(const struct rig *rig);
+const struct pool_profile *rig_pool_profile(const struct rig *rig, const char *name);
