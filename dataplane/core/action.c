@@ -30,9 +30,14 @@ static bool next_pfc(struct sw *sw, struct sw_action *out, ns_t now)
 	{
 		const struct port_profile *pf = port_profile_of(sw, port);
 		struct port_state *st = &sw->port[port.v];
+		bool due;
 
 		port_set_remove(&sw->pfc_ports, port);
-		if (!st->link_up || !pfc_gen_frame(&pf->gen, &st->gen, now, &out->pfc))
+		if (!st->link_up)
+			continue;
+		due = pfc_gen_frame(&pf->gen, &st->gen, now, &out->pfc);
+		sw->tick_at = ns_min(sw->tick_at, pfc_gen_deadline(&st->gen));
+		if (!due)
 			continue;
 		out->kind = SW_ACTION_PFC;
 		out->port = port;
@@ -40,7 +45,6 @@ static bool next_pfc(struct sw *sw, struct sw_action *out, ns_t now)
 			st->pfc_tx_pkts[i] += out->pfc.enable >> i & 1;
 		sw->stats.generated_packets++;
 		sw->stats.tx_packets++;
-		sw->tick_at = ns_min(sw->tick_at, pfc_gen_deadline(&st->gen));
 		return true;
 	}
 	return false;

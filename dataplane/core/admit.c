@@ -146,6 +146,8 @@ enum drop_reason admit_copy(struct sw *sw, struct pkt *p)
 		return DROP_COPY_NO_BUFFER;
 	sw->copy_descriptors += p->descriptors;
 	sw->descriptors_used += p->descriptors;
+	watermark_raise(&sw->wm_descriptors,
+			(uint64_t)sw->descriptors_used + sw->headroom_descriptors_used);
 	p->flags |= PKT_CHARGED;
 	return DROP_NONE;
 }
@@ -169,9 +171,11 @@ uint64_t admit_limit(const struct sw *sw, port_t port, pg_t pg)
 	const struct pg_profile *pf = &port_profile_of(sw, port)->pg[pg.v];
 	uint64_t free_bytes = u64_minus(sw->pf->pool[pf->pool].shared_bytes,
 					sw->pool[pf->pool].shared_used);
-	uint64_t shared = threshold_bytes(&pf->limit, free_bytes);
+	uint64_t shared = u64_minus(sw->port[port.v].pg[pg.v].used, pf->reserved_bytes);
 
-	return shared == UINT64_MAX ? shared : pf->reserved_bytes + shared;
+	// No limit lets a group have more than what it holds and the pool has left.
+	return pf->reserved_bytes +
+	       u64_min(threshold_bytes(&pf->limit, free_bytes), shared + free_bytes);
 }
 
 // Descriptors resume an eighth below their limit: a group that they hold would otherwise resume at
@@ -243,6 +247,7 @@ void admit_announce(struct sw *sw, port_t port, ns_t now)
 	for (uint32_t i = 0; i < PRIO_COUNT; i++)
 		wanted |= (uint8_t)((st->xoff_mask >> pf->prio_to_pg[i] & 1) << i);
 	pfc_gen_update(&pf->gen, &st->gen, wanted, now);
+	pfc_gen_update(&pf->held, &st->held, wanted, now);
 	if (pfc_gen_deadline(&st->gen).v <= now.v)
 		port_set_add(&sw->pfc_ports, port);
 }

@@ -32,13 +32,21 @@ static void forget(struct sw *sw, uint32_t index)
 	slot_delete(&sw->bridge, index);
 }
 
+static bool is_member(const struct sw *sw, port_t port, uint16_t vid)
+{
+	uint16_t index = vid < 4096 ? sw->pf->vlan_index[vid] : 0;
+
+	return index != 0 && port.v < sw->pf->port_count &&
+	       port_set_has(&sw->pf->vlan[index - 1].members, port);
+}
+
 bool sw_mac_set(struct sw *sw, uint64_t mac, uint16_t vid, port_t port, ns_t now)
 {
 	struct bridge_state *bridge = &sw->bridge;
 	struct mac_slot *slot = mac_slot_find(bridge, mac_slot_key(mac, vid));
 	bool known = slot->key != 0;
 
-	if (port.v >= sw->pf->port_count || vid >= 4096 || mac == 0 || mac >> 40 & 1)
+	if (mac == 0 || mac >> 40 & 1 || !is_member(sw, port, vid))
 		return false;
 	if (known && slot->port.v == port.v) {
 		slot->seen = now;
@@ -110,6 +118,18 @@ void bridge_forget_port(struct sw *sw, port_t port)
 		const struct mac_slot *slot = &sw->bridge.slot[i];
 
 		if (slot->key != 0 && slot->port.v == port.v)
+			forget(sw, i);
+		else
+			i++;
+	}
+}
+
+void bridge_forget_strangers(struct sw *sw)
+{
+	for (uint32_t i = 0; i < sw->bridge.slot_count;) {
+		const struct mac_slot *slot = &sw->bridge.slot[i];
+
+		if (slot->key != 0 && !is_member(sw, slot->port, slot->key >> 48 & 0xfff))
 			forget(sw, i);
 		else
 			i++;

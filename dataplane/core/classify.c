@@ -4,7 +4,7 @@
 //
 // One field of the packet decides its traffic class; the class decides its priority group and its
 // queue. Stateless. A CNP comes first, whatever its DSCP: with the class of the data it answers, it
-// would wait in the congestion that it reports.
+// would wait in the congestion that it reports, and in the group of that class it would be refused.
 //
 // Invariant: every map has a value for every key, so every packet gets a class: code points that a
 // map does not name have its documented default (maps.h), untagged non-IP frames have default_tc.
@@ -29,13 +29,10 @@ static int ethertype_tc(const struct port_profile *pf, const struct pkt *p)
 	return -1;
 }
 
-static uint8_t select_tc(const struct port_profile *pf, uint8_t cnp_tc, const struct pkt *p)
+static uint8_t select_tc(const struct port_profile *pf, const struct pkt *p)
 {
-	int tc;
+	int tc = ethertype_tc(pf, p);
 
-	if (__builtin_expect((p->flags & PKT_CNP) != 0, 0))
-		return cnp_tc;
-	tc = ethertype_tc(pf, p);
 	if (tc >= 0)
 		return (uint8_t)tc;
 	if (pf->trust_dscp && (p->l3 == PKT_L3_IPV4 || p->l3 == PKT_L3_IPV6))
@@ -47,8 +44,15 @@ static uint8_t select_tc(const struct port_profile *pf, uint8_t cnp_tc, const st
 
 void classify(const struct port_profile *pf, uint8_t cnp_tc, struct pkt *p)
 {
-	const uint8_t tc = select_tc(pf, cnp_tc, p);
+	uint8_t tc;
 
+	if (__builtin_expect((p->flags & PKT_CNP) != 0, 0)) {
+		p->tc = (tc_t){ cnp_tc };
+		p->pg = (pg_t){ pf->cnp_pg };
+		p->queue = (queue_t){ pf->tc_to_queue[cnp_tc] };
+		return;
+	}
+	tc = select_tc(pf, p);
 	p->tc = (tc_t){ tc };
 	p->pg = (pg_t){ pf->tc_to_pg[tc] };
 	p->queue = (queue_t){ pf->tc_to_queue[tc] };

@@ -26,7 +26,6 @@ void mark_ce(struct sw *sw, struct pkt *p)
 	if (!(p->l3 == PKT_L3_IPV4 ? ip_ecn_mark_v4(ip) : ip_ecn_mark_v6(ip)))
 		return;
 	p->tos |= ECN_CE;
-	p->flags |= PKT_MARKED;
 	queue->wred_ecn_marked_packets++;
 	queue->wred_ecn_marked_bytes += p->len;
 	sw->port[p->out_port.v].stats.ecn_marked_packets++;
@@ -43,9 +42,20 @@ static __attribute__((noinline)) void mark(struct sw *sw, const struct queue_pro
 		mark_ce(sw, p);
 }
 
-// IEEE 802.1Q 6.9: untagged members send the VLAN without its tag, tagged ones with it; the PCP of
-// a frame that came without a tag is its traffic class. Inner tags stay.
-static __attribute__((noinline)) void retag(struct pkt *p, bool untagged)
+// The priority that says a class on a port: the lowest that the port itself reads as that class.
+static uint16_t pcp_of(const struct port_profile *port, tc_t tc)
+{
+	for (uint16_t pcp = 0; pcp < PRIO_COUNT; pcp++) {
+		if (port->pcp_to_tc[pcp] == tc.v)
+			return pcp;
+	}
+	return tc.v;
+}
+
+// IEEE 802.1Q 6.9: untagged members send the VLAN without its tag, tagged ones with it. The outer
+// tag, 802.1Q or 802.1ad, is the bridge's; inner tags stay.
+static __attribute__((noinline)) void retag(const struct port_profile *port, struct pkt *p,
+					    bool untagged)
 {
 	if (untagged && p->flags & PKT_TAGGED) {
 		p->data += VLAN_TAG_BYTES;
@@ -58,20 +68,20 @@ static __attribute__((noinline)) void retag(struct pkt *p, bool untagged)
 		p->data -= VLAN_TAG_BYTES;
 		memmove(p->data, p->data + VLAN_TAG_BYTES, 12);
 		store_be16(p->data + 12, ETHERTYPE_VLAN);
-		store_be16(p->data + 14, (uint16_t)(p->tc.v << 13 | p->vid));
+		store_be16(p->data + 14, (uint16_t)(pcp_of(port, p->tc) << 13 | p->vid));
 		p->len += VLAN_TAG_BYTES;
 		p->head_len += VLAN_TAG_BYTES;
 	}
 }
 
 // A frame whose VLAN is gone (the profile has changed) leaves as it came.
-static inline void fit_tag(const struct sw *sw, struct pkt *p)
+static inline void fit_tag(const struct sw *sw, const struct port_profile *port, struct pkt *p)
 {
 	uint16_t index = sw->pf->vlan_index[p->vid];
 	bool untagged = index == 0 || port_set_has(&sw->pf->vlan[index - 1].untagged, p->out_port);
 
 	if (__builtin_expect(!untagged || (index != 0 && p->flags & PKT_TAGGED), 0))
-		retag(p, untagged);
+		retag(port, p, untagged);
 }
 
 static uint64_t wire_bytes(uint32_t len)
@@ -90,7 +100,7 @@ static inline struct pkt *depart(struct sw *sw, const struct port_profile *port,
 
 	if (__builtin_expect(pf->has_wred, 0))
 		mark(sw, pf, p, queue_bytes);
-	fit_tag(sw, p);
+	fit_tag(sw, port, p);
 	release(sw, p);
 
 	q->stats.packets++;

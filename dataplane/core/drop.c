@@ -21,7 +21,9 @@ void drop(struct sw *sw, struct pkt *p, enum drop_reason reason)
 	port_t port = out ? p->out_port : p->in_port;
 
 	sw->stats.dropped_packets++;
-	if (port.v < sw->pf->port_count) {
+	if (port.v >= sw->pf->port_count) {
+		sw->portless_drops[reason]++;
+	} else {
 		struct port_state *st = &sw->port[port.v];
 
 		st->drops[reason]++;

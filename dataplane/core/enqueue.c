@@ -87,11 +87,13 @@ static enum drop_reason enqueue(struct sw *sw, const struct port_profile *port,
 	return DROP_NONE;
 }
 
+enum { ETHERNET_HEADER = 14 };
+
 void forward(struct sw *sw, struct pkt *p, ns_t now)
 {
 	const struct port_profile *pf = port_profile_of(sw, p->out_port);
 	struct port_state *st = port_state_of(sw, p->out_port);
-	uint32_t tag_bytes = p->flags & PKT_TAGGED ? 4 : 0;
+	uint32_t tag_bytes = p->l3_offset - ETHERNET_HEADER;
 	enum drop_reason reason;
 
 	p->queue = (queue_t){ pf->tc_to_queue[p->tc.v] };

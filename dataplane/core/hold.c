@@ -2,28 +2,58 @@
 //
 // Lossless unicast to an address the bridge does not know: it waits here, in order, while its
 // destination is solicited, instead of being flooded (flooding lossless traffic is a known cause of
-// PFC deadlock). Waiting packets keep their ingress charge, so a long wait raises XOFF and nothing
-// is lost. The list is short: the first burst of a flow, not a buffer.
+// PFC deadlock). Waiting packets keep their ingress charge, which is what bounds the list: a long
+// wait raises XOFF and loses nothing until solicit_time is over.
+//
+// A question may get lost, so those that wait are asked for several times.
 
-#include "base/bytes.h"
 #include "dataplane/core/stage.h"
 
-bool hold_add(struct sw *sw, struct pkt *p, ns_t now)
+#include "base/bytes.h"
+
+enum {
+	ASK_TIMES = 8,      // in one solicit_time
+	ASK_ADDRESSES = 16, // different ones per repeat: the next repeat has the rest
+};
+
+static uint64_t ask_interval(const struct sw *sw)
+{
+	return sw->pf->solicit_ns / ASK_TIMES;
+}
+
+// Asks once for a run of packets to one address.
+static bool ask(struct sw *sw, struct pkt *p)
+{
+	uint64_t key = mac_slot_key(load_be48(p->data), p->vid);
+	struct sw_action *action;
+
+	if (sw->hold.asked_key == key)
+		return false;
+	sw->hold.asked_key = key;
+	sw->stats.solicited++;
+	action = action_add(sw, SW_ACTION_SOLICIT, p);
+	action->port = p->in_port;
+	action->vid = p->vid;
+	return true;
+}
+
+void hold_add(struct sw *sw, struct pkt *p, ns_t now)
 {
 	struct hold_state *hold = &sw->hold;
 
-	if (hold->count == HOLD_MAX)
-		return false;
 	p->at = now;
 	p->next = NULL;
-	if (hold->head == NULL)
+	if (hold->head == NULL) {
 		hold->head = p;
-	else
+		hold->asked_key = 0;
+		hold->ask_at = ns_add(now, ask_interval(sw));
+	} else {
 		hold->tail->next = p;
+	}
 	hold->tail = p;
 	hold->count++;
-	sw->tick_at = ns_min(sw->tick_at, ns_add(now, sw->pf->solicit_ns));
-	return true;
+	ask(sw, p);
+	sw->tick_at = ns_min(sw->tick_at, hold_deadline(sw));
 }
 
 // Unlinks the packet at *link, whose predecessor is `before` (NULL: the head).
@@ -60,15 +90,31 @@ void hold_release(struct sw *sw, uint64_t mac, uint16_t vid, port_t port, ns_t n
 	}
 }
 
+static void ask_again(struct sw *sw, ns_t now)
+{
+	uint32_t asked = 0;
+
+	sw->hold.asked_key = 0;
+	sw->hold.ask_at = ns_add(now, ask_interval(sw));
+	for (struct pkt *p = sw->hold.head; p != NULL && asked < ASK_ADDRESSES; p = p->next)
+		asked += ask(sw, p);
+}
+
 void hold_expire(struct sw *sw, ns_t now)
 {
 	struct hold_state *hold = &sw->hold;
 
 	while (hold->head != NULL && ns_add(hold->head->at, sw->pf->solicit_ns).v <= now.v)
 		drop(sw, hold_take(hold, &hold->head, NULL), DROP_UNKNOWN_LOSSLESS);
+	if (hold->head != NULL && hold->ask_at.v <= now.v)
+		ask_again(sw, now);
 }
 
 ns_t hold_deadline(const struct sw *sw)
 {
-	return sw->hold.head == NULL ? NS_NEVER : ns_add(sw->hold.head->at, sw->pf->solicit_ns);
+	const struct hold_state *hold = &sw->hold;
+
+	if (hold->head == NULL)
+		return NS_NEVER;
+	return ns_min(ns_add(hold->head->at, sw->pf->solicit_ns), hold->ask_at);
 }

@@ -37,20 +37,6 @@ static void consume(struct sw *sw, struct pkt *p)
 	sw->stats.consumed_packets++;
 }
 
-static void solicit(struct sw *sw, struct pkt *p, ns_t now)
-{
-	struct sw_action *action;
-
-	if (!hold_add(sw, p, now)) {
-		drop(sw, p, DROP_HOLD_FULL);
-		return;
-	}
-	sw->stats.solicited++;
-	action = action_add(sw, SW_ACTION_SOLICIT, p);
-	action->port = p->in_port;
-	action->vid = p->vid;
-}
-
 static void flood_copies(struct sw *sw, struct pkt *p, const struct port_set *ports)
 {
 	action_add(sw, SW_ACTION_COPY, p)->ports = *ports;
@@ -68,7 +54,7 @@ static COLD void act(struct sw *sw, struct pkt *p, enum route_verdict verdict,
 		consume(sw, p);
 		action_add(sw, SW_ACTION_PUNT, p)->port = p->in_port;
 		return;
-	case ROUTE_HOLD: solicit(sw, p, now); return;
+	case ROUTE_HOLD: hold_add(sw, p, now); return;
 	case ROUTE_DROP: drop(sw, p, reason); return;
 	}
 }
@@ -210,12 +196,12 @@ void sw_inject(struct sw *sw, struct pkt *p, port_t port, uint16_t vid, ns_t now
 	p->out_port = PORT_NONE;
 	p->tc = (tc_t){ 0 };
 	p->vid = vid;
-	if (known)
+	if (known && reason == DROP_NONE)
 		classify(port_profile_of(sw, port), sw->pf->cnp_tc, p);
 	p->flags |= PKT_COPY;
 	if (reason == DROP_NONE)
-		reason = admit_copy(sw, p);
-	if (reason == DROP_NONE)
 		verdict = route_injected(sw, p, &ports, &reason);
-	act(sw, p, verdict, &ports, reason, now);
+	if (verdict == ROUTE_FORWARD)
+		reason = admit_copy(sw, p);
+	act(sw, p, reason == DROP_NONE ? verdict : ROUTE_DROP, &ports, reason, now);
 }

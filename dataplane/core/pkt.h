@@ -32,9 +32,7 @@ enum pkt_flag {
 	PKT_CNP = 1 << 2,	// parse: BTH opcode 0x81
 	PKT_LOSSLESS = 1 << 3,	// admit: charged to a lossless priority group
 	PKT_CHARGED = 1 << 4,	// admit: must be uncharged on the way out
-	PKT_QUEUED = 1 << 5,	// enqueue: charged to its egress queue
-	PKT_COPY = 1 << 6,	// sw_copy: a flooded copy, or a frame the shell injected
-	PKT_MARKED = 1 << 7,	// enqueue, depart: this switch set CE
+	PKT_COPY = 1 << 5,	// sw_copy: a flooded copy, or a frame the shell injected
 };
 
 struct pkt {

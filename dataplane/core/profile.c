@@ -47,24 +47,45 @@ static int build_switch(struct build *b)
 	return 0;
 }
 
+static int check_pool_name(struct build *b, uint32_t i)
+{
+	const struct pool_config *row = &b->config->pool[i];
+
+	for (uint32_t k = 0; k < i; k++) {
+		if (name_equal(b->config->pool[k].name, row->name))
+			return build_fail(b, FAULT_DUPLICATE_NAME, row->line, row->name, "", 0, 0);
+	}
+	return 0;
+}
+
+// Every group charges an ingress pool and every queue an egress pool, so there is one of each.
+static int check_directions(struct build *b)
+{
+	const uint32_t line = b->config->sw.line;
+
+	if (first_pool(b->pf, true) == b->pf->pool_count)
+		return build_fail(b, FAULT_NO_POOL, line, b->pf->name, "ingress", 0, 0);
+	if (first_pool(b->pf, false) == b->pf->pool_count)
+		return build_fail(b, FAULT_NO_POOL, line, b->pf->name, "egress", 0, 0);
+	return 0;
+}
+
 static int build_pools(struct build *b)
 {
 	b->pf->pool_count = b->config->pool_count;
 	for (uint32_t i = 0; i < b->config->pool_count; i++) {
 		const struct pool_config *row = &b->config->pool[i];
 		struct pool_profile *pool = &b->pf->pool[i];
+		int rc = check_pool_name(b, i);
 
-		for (uint32_t k = 0; k < i; k++) {
-			if (name_equal(b->config->pool[k].name, row->name))
-				return build_fail(b, FAULT_DUPLICATE_NAME, row->line, row->name, "",
-						  0, 0);
-		}
+		if (rc != 0)
+			return rc;
 		name_copy(pool->name, row->name);
 		pool->size_bytes = row->size;
 		pool->headroom_bytes = row->xoff;
 		pool->ingress = row->type == CONFIG_POOL_INGRESS;
 	}
-	return 0;
+	return check_directions(b);
 }
 
 int profile_build(const struct sw_config *config, struct sw_profile *pf,
@@ -75,7 +96,9 @@ int profile_build(const struct sw_config *config, struct sw_profile *pf,
 
 	memset(pf, 0, profile_bytes(config->port_count));
 	*fault = (struct profile_fault){ 0 };
-	rc = build_switch(&b);
+	rc = check_names(&b);
+	if (rc == 0)
+		rc = build_switch(&b);
 	if (rc == 0)
 		rc = build_pools(&b);
 	if (rc == 0)
@@ -91,6 +114,18 @@ int profile_build(const struct sw_config *config, struct sw_profile *pf,
 	return rc;
 }
 
+// Headroom of the groups that have their own.
+static uint64_t private_headroom(const struct sw_profile *pf, const struct port_profile *port)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < PG_COUNT; i++) {
+		if (pf->pool[port->pg[i].pool].headroom_bytes == 0)
+			bytes += port->pg[i].headroom_bytes;
+	}
+	return bytes;
+}
+
 uint64_t profile_buffer_bytes(const struct sw_profile *pf)
 {
 	uint64_t bytes = 0;
@@ -99,13 +134,7 @@ uint64_t profile_buffer_bytes(const struct sw_profile *pf)
 		if (pf->pool[i].ingress)
 			bytes += pf->pool[i].size_bytes + pf->pool[i].headroom_bytes;
 	}
-	for (uint32_t n = 0; n < pf->port_count; n++) {
-		for (uint32_t i = 0; i < PG_COUNT; i++) {
-			const struct pg_profile *pg = &pf->port[n].pg[i];
-
-			if (pf->pool[pg->pool].headroom_bytes == 0)
-				bytes += pg->headroom_bytes;
-		}
-	}
+	for (uint32_t n = 0; n < pf->port_count; n++)
+		bytes += private_headroom(pf, &pf->port[n]);
 	return bytes;
 }

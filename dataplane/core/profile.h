@@ -33,8 +33,8 @@ struct pg_profile {
 	uint64_t reserved_bytes;
 	uint64_t headroom_bytes; // xoff: private headroom, or the largest share of the common one
 	uint64_t xon_bytes;
-	uint64_t xon_offset_bytes; // 0: unset
-	uint32_t headroom_descriptors; // for headroom_bytes in minimum frames
+	uint64_t xon_offset_bytes;     // 0: unset
+	uint32_t headroom_descriptors; // for headroom_bytes in minimum frames, at most UINT32_MAX
 	uint8_t pool;
 	bool lossless;
 };
@@ -44,11 +44,10 @@ struct queue_profile {
 	uint64_t reserved_bytes;
 	struct wred_profile wred;
 	struct pacer_profile shaper;
-	uint32_t quantum_bytes; // DWRR: bytes per round, weight x the largest frame
+	uint32_t quantum_bytes; // DWRR: bytes per round; the lightest queue has one largest frame
 	uint8_t pool;
 	bool strict;
 	bool has_wred;
-	bool lossless; // some lossless class maps to it; never dropped from
 };
 
 struct port_profile {
@@ -61,17 +60,20 @@ struct port_profile {
 	uint8_t prio_to_queue[PRIO_COUNT];
 	uint8_t strict_mask; // queues served strictly
 	uint8_t shaped_mask; // queues with a shaper
+	uint8_t cnp_mask;    // the CNP queue, when it is strict and capped: before all others
 	uint8_t default_tc;
+	uint8_t cnp_pg;        // priority group of CNPs: one of their own if one is free
+	bool cnp_follows_rate; // the cap of the CNP queue is one percent of the rate
 	bool trust_dscp;
-	bool hold; // XOFF stops the polling of this port instead of sending frames
-	bool admin_up;
-	uint16_t pvid;		 // VLAN of untagged frames, 0: none
-	uint8_t map_ethertypes;	 // rows of ethertype_to_tc in use
+	bool hold;                // XOFF stops the polling of this port instead of sending frames
+	uint16_t pvid;            // VLAN of untagged frames, 0: none
+	uint8_t map_ethertypes;   // rows of ethertype_to_tc in use
 	uint32_t max_frame_bytes; // MTU + 14, without tags
 	uint32_t mac_limit;
 	struct pacer_profile line;  // emulated line rate over wire bytes
 	struct pacer_profile flood; // policer of group and unknown frames
 	struct pfc_gen_profile gen;
+	struct pfc_gen_profile held; // what a `hold` port would announce: only its time is kept
 	struct pfc_rx_profile rx;
 	struct {
 		uint16_t ethertype;
@@ -126,6 +128,10 @@ struct profile_fault {
 // Texts with %o %d %h %w, see schema/faults.def.
 extern const char *const profile_fault_texts[FAULT_COUNT];
 
+// Shortest pause time that is accepted: half of it is the period of repeats, which must stay well
+// above the time that a shell is away between two visits of a port.
+enum { PROFILE_PAUSE_MIN_NS = 10000 };
+
 // Bytes that profile_build() needs for `port_count` ports.
 size_t profile_bytes(uint32_t port_count);
 
@@ -134,6 +140,11 @@ size_t profile_bytes(uint32_t port_count);
 // of the steps in profile.c.
 int profile_build(const struct sw_config *config, struct sw_profile *pf,
 		  struct profile_fault *fault);
+
+// Gives a port the rate of its wire, `bps` > 0, whatever its configured speed is: pause quanta have
+// the length that the peer gives them, and the default cap of the CNP queue of an unpaced port
+// follows.
+void profile_adopt_rate(struct sw_profile *pf, port_t port, uint64_t bps);
 
 // Bytes of buffer memory that the profile may fill: pools and headroom of one direction.
 uint64_t profile_buffer_bytes(const struct sw_profile *pf);

@@ -9,6 +9,8 @@
 #include "dataplane/core/maps.h"
 #include "dataplane/core/profile.h"
 
+enum { TAG_BYTES = 8 }; // a frame may carry two VLAN tags beyond the MTU
+
 struct build {
 	const struct sw_config *config;
 	struct sw_profile *pf;
@@ -24,11 +26,17 @@ int build_buffers(struct build *b);
 // profile_queue.c: schedulers, shapers, WRED.
 int build_queues(struct build *b);
 
+// profile_queue.c: gives the CNP queue its default cap, by the port's rates as they are.
+void cap_cnp_queue(const struct sw_profile *pf, struct port_profile *port);
+
 // profile_vlan.c
 int build_vlans(struct build *b);
 
 // profile_check.c: what only the whole shows (lossless from end to end).
 int check_lossless(struct build *b);
+
+// profile_name.c: names of switch and ports, which become names of files and words of commands.
+int check_names(struct build *b);
 
 // Fills the fault; `object` and `detail` may be "".
 int build_fail(struct build *b, enum profile_fault_id id, uint32_t line, const char *object,
@@ -54,6 +62,16 @@ static inline void name_copy(char out[CONFIG_NAME_BYTES], const char *in)
 	out[i] = '\0';
 }
 
+// How many of the classes that `map` takes to eight groups or queues end in `id`.
+static inline uint32_t classes_in(const uint8_t map[TC_COUNT], uint8_t id)
+{
+	uint32_t count = 0;
+
+	for (uint32_t tc = 0; tc < TC_COUNT; tc++)
+		count += map[tc] == id;
+	return count;
+}
+
 // Index of the port, or port_count when there is none of that name.
 static inline uint32_t find_port(const struct sw_config *config, const char *name)
 {
@@ -64,9 +82,19 @@ static inline uint32_t find_port(const struct sw_config *config, const char *nam
 	return i;
 }
 
-// The range of ports a binding's `port` names: one, or all of them for "all".
-static inline int find_ports(struct build *b, const char *name, uint32_t line, uint32_t *first,
-			     uint32_t *end)
+// Index of the first pool of a direction, or pool_count when there is none.
+static inline uint32_t first_pool(const struct sw_profile *pf, bool ingress)
+{
+	uint32_t i = 0;
+
+	while (i < pf->pool_count && pf->pool[i].ingress != ingress)
+		i++;
+	return i;
+}
+
+// The range of ports that a row of `object` names: one, or all of them for "all".
+static inline int find_ports(struct build *b, const char *name, uint32_t line, const char *object,
+			     uint32_t *first, uint32_t *end)
 {
 	if (name_equal(name, "all")) {
 		*first = 0;
@@ -76,6 +104,6 @@ static inline int find_ports(struct build *b, const char *name, uint32_t line, u
 	*first = find_port(b->config, name);
 	*end = *first + 1;
 	if (*first == b->config->port_count)
-		return build_fail(b, FAULT_UNKNOWN_PORT, line, "binding", name, 0, 0);
+		return build_fail(b, FAULT_UNKNOWN_PORT, line, object, name, 0, 0);
 	return 0;
 }

@@ -10,8 +10,10 @@
 enum {
 	ETHERNET_HEADER = 14,
 	FLOOD_BURST_BYTES = 32 * 1024, // what a policed port may flood at once
-	UNPACED_BPS = 10000000,        // in kb/s: length of a quantum where no rate is configured
 };
+
+// The rate of a port that has none: gives a quantum its length until a driver knows better.
+static const uint64_t unpaced_bps = 10000000000;
 
 static int resolve_map(struct build *b, const struct port_config *row, enum config_map_type type,
 		       const char *name, struct class_map *out)
@@ -69,17 +71,28 @@ static int resolve_maps(struct build *b, const struct port_config *row, struct p
 	return 0;
 }
 
+// How long a pause lasts follows from the rate at which the peer counts its quanta.
+static void set_rate(struct port_profile *port, uint64_t bps)
+{
+	port->rx.bps = bps;
+	port->gen.refresh_ns = u64_max(pfc_quanta_ns(port->gen.quanta, bps) / 2, 1);
+}
+
 static void build_pfc(const struct port_config *row, struct port_profile *port)
 {
-	uint64_t bps = row->speed != 0 ? row->speed : UNPACED_BPS * 1000ull;
-	uint64_t pause_ns = pfc_quanta_ns((uint32_t)row->pfc_quanta, bps);
-
 	port->hold = row->pause == CONFIG_PAUSE_HOLD;
-	port->rx.bps = bps;
 	port->rx.obey = row->pfc_asymmetric ? 0xff : (uint8_t)row->pfc_enable;
 	port->gen.enable = port->hold ? 0 : (uint8_t)row->pfc_enable;
+	port->held.enable = port->hold ? (uint8_t)row->pfc_enable : 0;
 	port->gen.quanta = (uint16_t)row->pfc_quanta;
-	port->gen.refresh_ns = u64_max(pause_ns / 2, 1);
+	set_rate(port, row->speed != 0 ? row->speed : unpaced_bps);
+}
+
+void profile_adopt_rate(struct sw_profile *pf, port_t port, uint64_t bps)
+{
+	set_rate(&pf->port[port.v], bps);
+	if (pf->port[port.v].cnp_follows_rate)
+		cap_cnp_queue(pf, &pf->port[port.v]);
 }
 
 // The time that `bytes` take at `bps`: how far a policer may fall behind.
@@ -95,10 +108,9 @@ int build_ports(struct build *b)
 		struct port_profile *port = &b->pf->port[i];
 		int rc;
 
-		if (find_port(b->config, row->name) != i || name_equal(row->name, "all"))
+		if (find_port(b->config, row->name) != i)
 			return build_fail(b, FAULT_DUPLICATE_NAME, row->line, row->name, "", 0, 0);
 		name_copy(port->name, row->name);
-		port->admin_up = row->admin;
 		port->trust_dscp = row->trust == CONFIG_TRUST_DSCP;
 		port->default_tc = (uint8_t)row->default_tc;
 		port->max_frame_bytes = (uint32_t)row->mtu + ETHERNET_HEADER;

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Profile step: queues. Scheduler, shaper and WRED of each egress queue. A queue without a scheduler
-// is DWRR with weight 1; the CNP queue is strict and capped, so that it can neither be starved nor
-// starve the others.
+// Profile step: queues. Scheduler, shaper and WRED of each egress queue; without a scheduler it is
+// DWRR with weight 1. A queue that the CNP class has to itself is strict unless a scheduler says
+// otherwise, and capped while it is strict, so that it can neither be starved nor starve others;
+// one that CNPs share with other classes is like any other.
 
 #include "dataplane/core/profile_build.h"
 
 enum {
-	TAG_BYTES = 8,                  // a frame may carry two VLAN tags beyond the MTU
-	CNP_MIN_BPS = 1000000,          // default cap: one percent of the speed, at least this
+	CNP_MIN_BPS = 1000000,          // default cap: one percent of the rate, at least this
 	SHAPER_BURST_BYTES = 16 * 1024, // what a shaped queue may catch up
+};
+
+// Of one port, while the rows are read.
+struct queue_draft {
+	uint64_t weight[QUEUE_COUNT];
+	uint8_t scheduled; // queues that a row has given a scheduler
+	uint8_t marked;    // queues that a row has given a wred_profile
 };
 
 static const struct scheduler_config *find_scheduler(const struct sw_config *config,
@@ -65,47 +72,66 @@ static void shape(struct queue_profile *queue, uint64_t bps)
 	};
 }
 
-// One queue of one port; a NULL row is the default.
-static int set_queue(struct build *b, uint32_t n, uint32_t id, const struct queue_config *row,
-		     uint64_t weight[QUEUE_COUNT])
+static int set_scheduler(struct build *b, uint32_t n, uint32_t id, const struct queue_config *row,
+			 struct queue_draft *draft)
 {
 	const struct scheduler_config *scheduler = find_scheduler(b->config, row->scheduler);
-	const struct wred_config *wred = find_wred(b->config, row->wred_profile);
-	struct queue_profile *queue = &b->pf->port[n].queue[id];
+	struct port_profile *port = &b->pf->port[n];
 
-	if (row->scheduler[0] != '\0' && scheduler == NULL)
-		return build_fail(b, FAULT_UNKNOWN_SCHEDULER, row->line, b->pf->port[n].name,
-				  row->scheduler, 0, 0);
-	if (row->wred_profile[0] != '\0' && wred == NULL)
-		return build_fail(b, FAULT_UNKNOWN_WRED, row->line, b->pf->port[n].name,
-				  row->wred_profile, 0, 0);
-	if (scheduler != NULL) {
-		queue->strict = scheduler->type == CONFIG_SCHEDULER_STRICT;
-		weight[id] = scheduler->weight;
-		shape(queue, scheduler->pir);
-	}
-	queue->has_wred = wred != NULL;
-	return wred == NULL ? 0 : wred_of(b, wred, &queue->wred);
+	if (scheduler == NULL)
+		return build_fail(b, FAULT_UNKNOWN_SCHEDULER, row->line, port->name, row->scheduler,
+				  0, 0);
+	if (draft->scheduled >> id & 1)
+		return build_fail(b, FAULT_OVERLAP, row->line, port->name, "scheduler of queue", id,
+				  0);
+	draft->scheduled |= (uint8_t)(1u << id);
+	draft->weight[id] = scheduler->weight;
+	port->queue[id].strict = scheduler->type == CONFIG_SCHEDULER_STRICT;
+	shape(&port->queue[id], scheduler->pir);
+	return 0;
 }
 
-static int set_queues(struct build *b, uint32_t n, uint64_t weight[QUEUE_COUNT])
+static int set_wred(struct build *b, uint32_t n, uint32_t id, const struct queue_config *row,
+		    struct queue_draft *draft)
 {
-	for (uint32_t i = 0; i < b->config->queue_count; i++) {
-		const struct queue_config *row = &b->config->queue[i];
-		uint32_t first, end;
-		int rc = find_ports(b, row->port, row->line, &first, &end);
+	const struct wred_config *wred = find_wred(b->config, row->wred_profile);
+	struct port_profile *port = &b->pf->port[n];
 
-		if (rc != 0)
-			return rc;
-		for (uint32_t id = 0; n >= first && n < end && id < QUEUE_COUNT; id++) {
-			if (!(row->queue >> id & 1))
-				continue;
-			rc = set_queue(b, n, id, row, weight);
-			if (rc != 0)
-				return rc;
-		}
+	if (wred == NULL)
+		return build_fail(b, FAULT_UNKNOWN_WRED, row->line, port->name, row->wred_profile,
+				  0, 0);
+	if (draft->marked >> id & 1)
+		return build_fail(b, FAULT_OVERLAP, row->line, port->name, "wred_profile of queue",
+				  id, 0);
+	draft->marked |= (uint8_t)(1u << id);
+	port->queue[id].has_wred = true;
+	return wred_of(b, wred, &port->queue[id].wred);
+}
+
+// One queue of one port: a row sets what it names and nothing else.
+static int set_queue(struct build *b, uint32_t n, uint32_t id, const struct queue_config *row,
+		     struct queue_draft *draft)
+{
+	int rc = row->scheduler[0] == '\0' ? 0 : set_scheduler(b, n, id, row, draft);
+
+	if (rc != 0 || row->wred_profile[0] == '\0')
+		return rc;
+	return set_wred(b, n, id, row, draft);
+}
+
+static int set_row(struct build *b, uint32_t n, const struct queue_config *row,
+		   struct queue_draft *draft)
+{
+	uint32_t first, end;
+	int rc = find_ports(b, row->port, row->line, "queue", &first, &end);
+
+	if (rc != 0 || n < first || n >= end)
+		return rc;
+	for (uint32_t id = 0; rc == 0 && id < QUEUE_COUNT; id++) {
+		if (row->queue >> id & 1)
+			rc = set_queue(b, n, id, row, draft);
 	}
-	return 0;
+	return rc;
 }
 
 // Quanta keep the ratio of the weights, the lightest queue sending one largest frame per round.
@@ -126,29 +152,55 @@ static void set_quanta(struct port_profile *port, const uint64_t weight[QUEUE_CO
 	}
 }
 
-static uint64_t cnp_cap(const struct port_config *row)
+void cap_cnp_queue(const struct sw_profile *pf, struct port_profile *port)
 {
-	if (row->cnp_rate != 0)
-		return row->cnp_rate;
-	return row->speed == 0 ? 0 : u64_max(row->speed / 100, CNP_MIN_BPS);
+	uint64_t bps = port->line.bps != 0 ? port->line.bps : port->rx.bps;
+
+	shape(&port->queue[port->tc_to_queue[pf->cnp_tc]], u64_max(bps / 100, CNP_MIN_BPS));
+}
+
+// The queue of the CNP class, which no other class shares. A scheduler's own shaper holds when it
+// is the tighter one.
+static void set_cnp_queue(const struct sw_profile *pf, const struct port_config *row,
+			  struct port_profile *port, const struct queue_draft *draft)
+{
+	const uint8_t id = port->tc_to_queue[pf->cnp_tc];
+	struct queue_profile *queue = &port->queue[id];
+
+	if (!(draft->scheduled >> id & 1))
+		queue->strict = true;
+	if (!queue->strict)
+		return;
+	port->cnp_mask = (uint8_t)(1u << id);
+	port->cnp_follows_rate = row->cnp_rate == 0 && queue->shaper.bps == 0;
+	if (port->cnp_follows_rate)
+		cap_cnp_queue(pf, port);
+	else if (row->cnp_rate != 0 &&
+		 (queue->shaper.bps == 0 || row->cnp_rate < queue->shaper.bps))
+		shape(queue, row->cnp_rate);
+}
+
+static int build_port_queues(struct build *b, uint32_t n)
+{
+	struct queue_draft draft = { .weight = { 1, 1, 1, 1, 1, 1, 1, 1 } };
+	struct port_profile *port = &b->pf->port[n];
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < b->config->queue_count; i++)
+		rc = set_row(b, n, &b->config->queue[i], &draft);
+	if (rc != 0)
+		return rc;
+	if (classes_in(port->tc_to_queue, port->tc_to_queue[b->pf->cnp_tc]) == 1)
+		set_cnp_queue(b->pf, &b->config->port[n], port, &draft);
+	set_quanta(port, draft.weight);
+	return 0;
 }
 
 int build_queues(struct build *b)
 {
-	for (uint32_t n = 0; n < b->pf->port_count; n++) {
-		struct port_profile *port = &b->pf->port[n];
-		uint64_t weight[QUEUE_COUNT] = { 1, 1, 1, 1, 1, 1, 1, 1 };
-		struct queue_profile *cnp = &port->queue[port->tc_to_queue[b->pf->cnp_tc]];
-		uint64_t cap = cnp_cap(&b->config->port[n]);
-		int rc;
+	int rc = 0;
 
-		cnp->strict = true; // unless a scheduler says otherwise
-		rc = set_queues(b, n, weight);
-		if (rc != 0)
-			return rc;
-		if (cnp->strict && cap != 0 && (cnp->shaper.bps == 0 || cap < cnp->shaper.bps))
-			shape(cnp, cap);
-		set_quanta(port, weight);
-	}
-	return 0;
+	for (uint32_t n = 0; rc == 0 && n < b->pf->port_count; n++)
+		rc = build_port_queues(b, n);
+	return rc;
 }

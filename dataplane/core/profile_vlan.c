@@ -24,26 +24,36 @@ static bool next_word(const char **text, char word[CONFIG_NAME_BYTES])
 	return len != 0;
 }
 
+static int add_member(struct build *b, const struct vlan_config *row, struct vlan_profile *vlan,
+		      uint16_t n, bool untagged)
+{
+	struct port_profile *port = &b->pf->port[n];
+
+	port_set_add(&vlan->members, (port_t){ n });
+	if (!untagged)
+		return 0;
+	if (port->pvid != 0)
+		return build_fail(b, FAULT_VLAN_PORT_TWICE, row->line, "vlan", port->name, 0, 0);
+	port_set_add(&vlan->untagged, (port_t){ n });
+	port->pvid = vlan->vid;
+	return 0;
+}
+
+// A port that is named tagged and untagged is untagged.
 static int add_members(struct build *b, const struct vlan_config *row, struct vlan_profile *vlan,
 		       const char *names, bool untagged)
 {
 	char name[CONFIG_NAME_BYTES];
+	int rc = 0;
 
-	while (next_word(&names, name)) {
-		uint32_t n = find_port(b->config, name);
-		port_t port = { (uint16_t)n };
+	while (rc == 0 && next_word(&names, name)) {
+		uint32_t first, end;
 
-		if (n == b->config->port_count)
-			return build_fail(b, FAULT_UNKNOWN_PORT, row->line, "vlan", name, 0, 0);
-		port_set_add(&vlan->members, port);
-		if (!untagged)
-			continue;
-		if (b->pf->port[n].pvid != 0)
-			return build_fail(b, FAULT_VLAN_PORT_TWICE, row->line, "vlan", name, 0, 0);
-		port_set_add(&vlan->untagged, port);
-		b->pf->port[n].pvid = vlan->vid;
+		rc = find_ports(b, name, row->line, "vlan", &first, &end);
+		for (uint32_t n = first; rc == 0 && n < end; n++)
+			rc = add_member(b, row, vlan, (uint16_t)n, untagged);
 	}
-	return 0;
+	return rc;
 }
 
 static struct vlan_profile *add_vlan(struct sw_profile *pf, uint16_t vid)

@@ -53,6 +53,8 @@ static COLD void announce(struct sw *sw, const struct pkt *p, uint64_t mac, uint
 	struct bridge_state *bridge = &sw->bridge;
 	struct sw_action *action;
 
+	if (sw->port[p->in_port.v].mac_count >= port_profile_of(sw, p->in_port)->mac_limit)
+		return;
 	if (bridge->learn_key == key && bridge->learn_port.v == p->in_port.v &&
 	    ns_since(now, bridge->learn_at) < LEARN_REPEAT_NS)
 		return;
@@ -102,6 +104,12 @@ static COLD bool policed(struct sw *sw, const struct pkt *p, ns_t now)
 	return false;
 }
 
+// What the control thread must see before it is forwarded.
+static inline bool for_control(const struct pkt *p)
+{
+	return p->l3 == PKT_L3_ARP || p->l4 == PKT_L4_ND;
+}
+
 enum route_verdict route(struct sw *sw, const struct port_profile *port, struct pkt *p,
 			 struct port_set *ports, enum drop_reason *reason, ns_t now)
 {
@@ -113,14 +121,14 @@ enum route_verdict route(struct sw *sw, const struct port_profile *port, struct 
 	if (!find_vlan(sw, port, p))
 		return refuse(reason, DROP_VLAN_NOT_MEMBER);
 	learn(sw, p, now);
-	if (p->flags & PKT_GROUP && policed(sw, p, now))
+	if ((p->flags & PKT_GROUP || for_control(p)) && policed(sw, p, now))
 		return refuse(reason, DROP_FLOOD_POLICED);
-	if (p->l3 == PKT_L3_ARP || p->l4 == PKT_L4_ND)
+	if (for_control(p))
 		return ROUTE_PUNT;
 	if (p->flags & PKT_GROUP)
 		return flood(sw, p, ports, reason);
 	slot = mac_slot_find(&sw->bridge, mac_slot_key(mac, p->vid));
-	if (slot->key != 0) {
+	if (slot->key != 0 && sw->port[slot->port.v].link_up) {
 		p->out_port = slot->port;
 		return slot->port.v == p->in_port.v ? refuse(reason, DROP_SAME_PORT) :
 						      ROUTE_FORWARD;
@@ -137,7 +145,7 @@ enum route_verdict route_injected(struct sw *sw, struct pkt *p, struct port_set 
 {
 	const struct mac_slot *slot;
 
-	if (sw->pf->vlan_index[p->vid] == 0)
+	if (p->vid >= 4096 || sw->pf->vlan_index[p->vid] == 0)
 		return refuse(reason, DROP_VLAN_NOT_MEMBER);
 	if (p->flags & PKT_GROUP)
 		return flood(sw, p, ports, reason);

@@ -2,7 +2,8 @@
 //
 // Stage 6: which queue of a port sends next.
 //
-// Strict queues go first, the highest index before the others; the rest share what is left by
+// Strict queues go first, the highest index before the others, and before all of them the CNP queue:
+// its shaper keeps it from starving anybody. The rest share what is left by
 // deficit weighted round robin in bytes (Shreedhar and Varghese 1995). A quantum is at least the
 // largest frame, so a visit always sends and picking is O(1).
 //
@@ -58,6 +59,8 @@ uint32_t sched_next(const struct port_profile *pf, struct port_state *st, ns_t n
 	if (eligible & pf->shaped_mask)
 		eligible &= shaped_ready(pf, st, now);
 	strict = eligible & pf->strict_mask;
+	if (strict & pf->cnp_mask)
+		return (uint32_t)__builtin_ctz(pf->cnp_mask);
 	if (strict != 0)
 		return 31u - (uint32_t)__builtin_clz(strict);
 	if (eligible == 0)
@@ -71,7 +74,9 @@ uint32_t sched_next(const struct port_profile *pf, struct port_state *st, ns_t n
 			return current.v;
 		}
 		st->dwrr_current = (uint8_t)next_in_round(eligible, current.v);
-		st->queue[st->dwrr_current].deficit += pf->queue[st->dwrr_current].quantum_bytes;
+		q = &st->queue[st->dwrr_current];
+		if (q->deficit < q->head->len) // a visit that a pause cut short goes on
+			q->deficit += pf->queue[st->dwrr_current].quantum_bytes;
 	}
 }
 

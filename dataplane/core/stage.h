@@ -65,13 +65,18 @@ enum route_verdict route_injected(struct sw *sw, struct pkt *p, struct port_set 
 
 void bridge_forget_port(struct sw *sw, port_t port);
 
+// Forgets addresses behind ports that are no longer members of their VLAN.
+void bridge_forget_strangers(struct sw *sw);
+
 // --- hold.c ---------------------------------------------------------------------------------------
 
-// Keeps the packet; false when the list is full.
-bool hold_add(struct sw *sw, struct pkt *p, ns_t now);
+// Keeps the packet and asks for its destination.
+void hold_add(struct sw *sw, struct pkt *p, ns_t now);
 
-// Sends on, or gives up (link down, time out), the packets that can leave the list.
+// Sends on the packets that wait for this address.
 void hold_release(struct sw *sw, uint64_t mac, uint16_t vid, port_t port, ns_t now);
+
+// Gives up those that have waited for solicit_time, asks again for the others.
 void hold_expire(struct sw *sw, ns_t now);
 ns_t hold_deadline(const struct sw *sw);
 

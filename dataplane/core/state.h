@@ -55,6 +55,7 @@ struct port_state {
 	uint32_t mac_count;
 	struct pacer_state flood;
 	struct pfc_gen_state gen;
+	struct pfc_gen_state held; // how long priorities of a `hold` port were held
 	struct pg_state pg[PG_COUNT];
 	// egress side
 	uint8_t backlog_mask; // queues that are not empty
@@ -95,13 +96,13 @@ struct bridge_state {
 	ns_t learn_at;
 };
 
-enum { HOLD_MAX = 64 };
-
 // Lossless unicast that waits for its destination to be learned, oldest first.
 struct hold_state {
 	struct pkt *head;
 	struct pkt *tail;
 	uint32_t count;
+	uint64_t asked_key; // last address asked for, so that a burst asks once
+	ns_t ask_at;        // when those that still wait are asked for again
 };
 
 // Actions wait in a ring until the shell drains them: a burst of SW_BURST_MAX packets makes at most
@@ -134,6 +135,7 @@ struct sw {
 	struct hold_state hold;
 	struct action_state actions;
 	struct cnp_flows cnp;
+	uint64_t portless_drops[DROP_REASON_COUNT]; // of injected frames that have no port yet
 	struct port_state port[];
 };
 

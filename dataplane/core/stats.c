@@ -109,7 +109,9 @@ void sw_stats_prio(const struct sw *sw, port_t port, prio_t prio, ns_t now, stru
 		.pfc_rx_pkts = st->pfc_rx_pkts[prio.v],
 		.pfc_tx_pkts = st->pfc_tx_pkts[prio.v],
 		.rx_pause_duration_us = pfc_rx_paused_ns(&st->rx, prio, now) / 1000,
-		.tx_pause_duration_us = pfc_gen_paused_ns(&st->gen, prio, now) / 1000,
+		.tx_pause_duration_us = (pfc_gen_paused_ns(&st->gen, prio, now) +
+					 pfc_gen_paused_ns(&st->held, prio, now)) /
+					1000,
 		.rx_pause_transitions = st->rx.pauses[prio.v],
 		.on2off_rx_pkts = st->rx.resumes[prio.v],
 		.rx_paused = st->rx.paused >> prio.v & 1 && ns_before(now, st->rx.until[prio.v]),
@@ -158,7 +160,8 @@ void sw_stats_queue(const struct sw *sw, port_t port, queue_t queue, enum waterm
 
 uint64_t sw_drops(const struct sw *sw, port_t port, enum drop_reason reason)
 {
-	return sw->port[port.v].drops[reason];
+	return port.v < sw->pf->port_count ? sw->port[port.v].drops[reason] :
+					     sw->portless_drops[reason];
 }
 
 const struct cnp_flows *sw_cnp_flows(const struct sw *sw)

@@ -47,6 +47,18 @@ struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_
 	return sw;
 }
 
+// A wait that an old rate imposed must not outlive it.
+static void adopt_rates(const struct port_profile *pf, struct port_state *st, ns_t now)
+{
+	struct pacer_state ready = { .ready = now };
+
+	pfc_rx_resume(&st->rx, pf->rx.obey, now);
+	st->line = ready;
+	st->flood = ready;
+	for (uint32_t i = 0; i < QUEUE_COUNT; i++)
+		st->queue[i].shaper = ready;
+}
+
 int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now)
 {
 	if (pf->port_count != sw->pf->port_count || pf->pool_count != sw->pf->pool_count ||
@@ -55,7 +67,8 @@ int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now)
 	sw->now = now;
 	sw->pf = pf;
 	for (uint32_t i = 0; i < pf->port_count; i++)
-		pfc_rx_resume(&sw->port[i].rx, pf->port[i].rx.obey, now);
+		adopt_rates(&pf->port[i], &sw->port[i], now);
+	bridge_forget_strangers(sw);
 	admit_rebind(sw, now);
 	return 0;
 }
@@ -66,8 +79,11 @@ static void flush(struct sw *sw, port_t port)
 	struct port_state *st = port_state_of(sw, port);
 
 	for (uint8_t i = 0; i < QUEUE_COUNT; i++) {
-		while (st->queue[i].head != NULL)
+		while (st->queue[i].head != NULL) {
+			st->queue[i].stats.dropped_packets++;
+			st->queue[i].stats.dropped_bytes += st->queue[i].head->len;
 			drop(sw, dequeue(sw, pf, st, (queue_t){ i }), DROP_LINK_FLUSH);
+		}
 	}
 }
 
@@ -88,6 +104,7 @@ void sw_link(struct sw *sw, port_t port, bool up, ns_t now)
 	st->paused_mask = 0;
 	// The peer forgets what it was told; the link's next life starts with a fresh XOFF.
 	pfc_gen_update(&port_profile_of(sw, port)->gen, &st->gen, 0, now);
+	pfc_gen_update(&port_profile_of(sw, port)->held, &st->held, 0, now);
 	st->gen.told = 0;
 	bridge_forget_port(sw, port);
 	admit_xon_scan(sw, now);
@@ -163,6 +180,9 @@ void sw_tx_refused(struct sw *sw, port_t port, const struct pkt *p)
 	st->drops[DROP_TX_REFUSED]++;
 	st->stats.out_dropped_pkts++;
 	st->stats.if_out_octets -= p->len;
+	st->stats.cnp_tx_packets -= (p->flags & PKT_CNP) != 0;
+	st->queue[p->queue.v].stats.packets--;
+	st->queue[p->queue.v].stats.bytes -= p->len;
 	if (p->flags & PKT_GROUP)
 		st->stats.if_out_non_ucast_pkts--;
 	else

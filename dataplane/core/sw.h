@@ -5,7 +5,7 @@
 // and actions come out.
 //
 // One iteration of a shell:
-//	sw_tick(sw, now);
+//	sw_tick(sw, now); drain sw_action();
 //	for each port: n = receive(...); sw_rx(sw, port, pkts, n, now); drain sw_action();
 //	for each port: n = sw_tx(sw, port, pkts, room, now); send(...); drain sw_action();
 // Actions must be drained after each call that can make them, before the next sw_rx or sw_tx.
@@ -138,6 +138,8 @@ void sw_stats_pg(const struct sw *sw, port_t port, pg_t pg, enum watermark_kind 
 		 struct pg_stats *out);
 void sw_stats_queue(const struct sw *sw, port_t port, queue_t queue, enum watermark_kind kind,
 		    ns_t now, struct queue_stats *out);
+
+// Frames dropped for a reason at a port; with PORT_NONE, injected frames that had no port.
 uint64_t sw_drops(const struct sw *sw, port_t port, enum drop_reason reason);
 const struct cnp_flows *sw_cnp_flows(const struct sw *sw);
 

@@ -35,7 +35,9 @@ static bool same_result(const struct pkt *a, const struct pkt *b)
 
 static void check_class(struct pkt *p)
 {
-	struct port_profile pf = { .trust_dscp = true, .default_tc = 7, .map_ethertypes = 1 };
+	struct port_profile pf = {
+		.trust_dscp = true, .default_tc = 7, .map_ethertypes = 1, .cnp_pg = 6
+	};
 
 	pf.ethertype_to_tc[0].ethertype = 0x8915;
 	pf.ethertype_to_tc[0].tc = 3;

@@ -164,11 +164,13 @@ static void check_xon(struct bench *b, uint32_t port, uint32_t pg)
 	struct pool_stats now = rig_pool(b->rig, KVM_INGRESS_POOL);
 	uint64_t occupied = st.curr_occupancy_bytes;
 	uint64_t x = u64_minus(occupied + row->xon_offset, reserve_of(b, pg));
+	uint64_t left = shared_bytes(b) - now.shared_curr_occupancy_bytes;
 	bool low = occupied <= row->xon;
 	bool room = st.xoff_room_curr_occupancy_bytes == 0;
 
 	if (row->xon_offset != 0)
-		low |= allowed(row, x, shared_bytes(b) - now.shared_curr_occupancy_bytes);
+		// Nothing may have more than it holds and the pool has left, whatever its limit.
+		low |= allowed(row, x, left) && left >= row->xon_offset;
 	if (pool->xoff != 0)
 		room &= now.xoff_room_curr_occupancy_bytes + row->xoff <= pool->xoff;
 	cr_assert(!st.xoff_state || !(low && room), "port %u group %u: XON is due at %lu", port, pg,

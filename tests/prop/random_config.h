@@ -37,7 +37,7 @@ static inline void random_buffers(struct rng *rng, struct sw_config *c)
 	struct buffer_profile_config *row;
 	bool shared = random_one_in(rng, 2);
 
-	lossless->xoff = random_between(rng, 2000, 30000);
+	lossless->xoff = random_between(rng, 9300, 30000); // holds a largest frame
 	lossless->size = shared ? random_between(rng, 0, 4000) :
 				  random_between(rng, 0, 4000) + lossless->xoff;
 	lossless->xon = random_between(rng, 0, 5000);
@@ -91,7 +91,7 @@ static inline struct sw_config *random_config(struct rng *rng, uint32_t ports)
 		c->port[i].burst = random_between(rng, 0, 100000);
 		c->port[i].pfc_asymmetric = rng_below(rng, 2);
 		c->port[i].flood_rate = random_one_in(rng, 2) ? 0 : 1000000000;
-		c->port[i].pfc_quanta = random_between(rng, 100, 65535);
+		c->port[i].pfc_quanta = random_between(rng, 200, 65535); // 10 us at least
 	}
 	random_buffers(rng, c);
 	random_queues(rng, c);

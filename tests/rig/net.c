@@ -272,15 +272,20 @@ static void step(struct net *net)
 }
 
 // Ports without a cable are down, so that nothing is flooded into them and waits for ever.
+static void close_ports(struct node *node)
+{
+	if (node->rig == NULL)
+		return;
+	for (uint32_t port = 0; port < node->wire_count; port++) {
+		if (!node->wire[port].joined)
+			rig_link(node->rig, port, false);
+	}
+}
+
 static void start(struct net *net)
 {
 	for (uint32_t i = 0; i < net->node_count; i++) {
-		const struct node *node = &net->node[i];
-
-		for (uint32_t port = 0; node->rig != NULL && port < node->wire_count; port++) {
-			if (!node->wire[port].joined)
-				rig_link(node->rig, port, false);
-		}
+		close_ports(&net->node[i]);
 		ask_poll(net, i, net->now);
 	}
 }

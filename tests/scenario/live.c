@@ -51,6 +51,8 @@ static void apply_shared_headroom(struct sw_config *c)
 
 static void apply_less_headroom(struct sw_config *c)
 {
+	for (uint32_t i = 0; i < PORTS; i++)
+		c->port[i].mtu = 1500;
 	setup_find_profile(c, KVM_PG_LOSSLESS)->xoff = 5000;
 	setup_find_profile(c, KVM_PG_LOSSLESS)->size = 5000;
 }
@@ -65,9 +67,12 @@ static void apply_lossy(struct sw_config *c)
 
 static void apply_other_maps(struct sw_config *c)
 {
-	for (uint32_t i = 0; i < PORTS; i++)
+	for (uint32_t i = 0; i < PORTS; i++) {
 		setup_name(c->port[i].tc_to_queue_map, "swap");
+		setup_name(c->port[i].pfc_to_queue_map, "swap");
+	}
 	setup_map(c, CONFIG_MAP_TC_TO_QUEUE, "swap", "0:0 1:1 2:2 3:4 4:3 5:5 6:6 7:7");
+	setup_map(c, CONFIG_MAP_PFC_TO_QUEUE, "swap", "3:4 4:3");
 }
 
 static const struct {

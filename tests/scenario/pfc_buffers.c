@@ -67,11 +67,10 @@ Test(scenario, fixed_point_two)
 	struct rig *rig = rig_new(unreserved(PORTS));
 	struct frame f[2] = { rig_frame(0, 2, 3, LEN), rig_frame(1, 2, 3, LEN) };
 
-	while (!rig_pg(rig, 0, 3).xoff_state || !rig_pg(rig, 1, 3).xoff_state) {
-		for (uint32_t i = 0; i < 2; i++) {
-			if (!rig_pg(rig, i, 3).xoff_state)
-				rig_send_many(rig, i, &f[i], 1);
-		}
+	for (uint32_t i = 0; !rig_pg(rig, 0, 3).xoff_state || !rig_pg(rig, 1, 3).xoff_state;
+	     i ^= 1) {
+		if (!rig_pg(rig, i, 3).xoff_state)
+			rig_send_many(rig, i, &f[i], 1);
 	}
 	for (uint32_t i = 0; i < 2; i++) {
 		struct pg_stats pg = rig_pg(rig, i, 3);
@@ -214,6 +213,8 @@ TABLE_TEST(scenario, cells, row, cell_rows)
 	cr_assert_eq(rig_all_drops(rig), 0);
 	rig_send_many(rig, 0, &f, 1);
 	cr_assert_eq(rig_all_drops(rig), 1, "%s", row->what);
+	cr_assert_eq(rig_release(rig, 1, UINT64_MAX), limit + room);
+	cr_assert_eq(rig_queue(rig, 1, 3).bytes, (limit + room) * row->len); // nor here
 	rig_end(rig);
 }
 

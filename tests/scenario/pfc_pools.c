@@ -52,19 +52,16 @@ static void fill_headroom(struct rig *rig, uint32_t port, uint8_t pg, uint64_t c
 static uint64_t pause_all(struct rig *rig)
 {
 	struct frame f[6];
-	bool more = true;
 	uint64_t headroom = 0;
+	uint32_t open = 6;
 
 	for (uint32_t i = 0; i < 6; i++)
 		f[i] = rig_frame(i / 2, SINK, (uint8_t)(3 + i % 2), LEN);
-	while (more) {
-		more = false;
-		for (uint32_t i = 0; i < 6; i++) {
-			if (rig_pg(rig, i / 2, 3 + i % 2).xoff_state)
-				continue;
-			rig_send_many(rig, i / 2, &f[i], 1);
-			more = true;
-		}
+	for (uint32_t i = 0; open > 0; i = (i + 1) % 6) {
+		if (rig_pg(rig, i / 2, 3 + i % 2).xoff_state)
+			continue;
+		rig_send_many(rig, i / 2, &f[i], 1);
+		open -= rig_pg(rig, i / 2, 3 + i % 2).xoff_state;
 	}
 	for (uint32_t i = 0; i < 6; i++)
 		headroom += rig_pg(rig, i / 2, 3 + i % 2).xoff_room_curr_occupancy_bytes;

@@ -69,7 +69,7 @@ static const struct {
 	struct tags want;
 } tag_rows[] = {
 	{ "access to access", 0, 1, UNTAGGED, 1, UNTAGGED },
-	{ "access to trunk: tagged, PCP is the class", 0, 2, UNTAGGED, 2, TAG(PCP3 | 10) },
+	{ "access to trunk: tagged, PCP says the class", 0, 2, UNTAGGED, 2, TAG(PCP3 | 10) },
 	{ "trunk to access: untagged", 2, 0, TAG(PCP5 | 10), 0, UNTAGGED },
 	{ "trunk to the other VLAN's access", 2, 3, TAG(20), 3, UNTAGGED },
 	{ "tagged on an access port of that VLAN", 0, 1, TAG(10), 1, UNTAGGED },
@@ -137,7 +137,7 @@ Test(scenario, vlan_flood)
 	cr_assert_eq(got.tag_count, 0);
 	cr_assert(rig_take_frame(rig, 2, &got));
 	cr_assert_eq(got.tag_count, 1);
-	cr_assert_eq(got.tag[0].tci, 1 << 13 | 10); // class 1 of DSCP 0
+	cr_assert_eq(got.tag[0].tci, 0 << 13 | 10); // DSCP 0 is class 1, which is priority 0
 	cr_assert_eq(rig_release(rig, 3, 9) + rig_release(rig, 4, 9) + rig_release(rig, 0, 9), 0);
 	rig_end(rig);
 }
