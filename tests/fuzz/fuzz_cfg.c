@@ -15,13 +15,6 @@
 
 enum { ERRORS_BYTES = 1 << 16 };
 
-// libconfig loses the text of a string that the file ends in.
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:libconfig.so\n";
-}
-
 static void check_refused(const struct sw_config *config, const char *errors)
 {
 	static struct sw_config untouched;

@@ -167,10 +167,22 @@ static int parse_options(struct runner *run, int argc, char **argv)
 
 // --- port -------------------------------------------------------------------------------------
 
+// The peer may come later; but a memif client cannot even start before its server listens.
+static int wait_link(void)
+{
+	struct rte_eth_link link = { 0 };
+
+	for (uint32_t ms = 0; ms < LINK_WAIT_SECONDS * 1000 && !stopped; ms++) {
+		if (rte_eth_link_get_nowait(0, &link) == 0 && link.link_status == RTE_ETH_LINK_UP)
+			return 0;
+		rte_delay_us_sleep(1000);
+	}
+	return -ENOLINK;
+}
+
 static int start_port(struct runner *run)
 {
 	const struct rte_eth_conf conf = { 0 };
-	struct rte_eth_link link = { 0 };
 	int rc;
 
 	run->pool = rte_pktmbuf_pool_create("host", MBUF_COUNT, 0, 0,
@@ -187,13 +199,7 @@ static int start_port(struct runner *run)
 	if (rc != 0)
 		return rc;
 	rte_eth_promiscuous_enable(0);
-	for (uint32_t ms = 0; ms < LINK_WAIT_SECONDS * 1000 && !stopped; ms++) {
-		rc = rte_eth_link_get_nowait(0, &link);
-		if (rc == 0 && link.link_status == RTE_ETH_LINK_UP)
-			return 0;
-		rte_delay_us_sleep(1000);
-	}
-	return -ENOLINK;
+	return wait_link();
 }
 
 static void receive(struct runner *run)

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The command table and how words find their row. The longest row whose words are all given wins;
+// a word that fits nowhere gets the nearest one that would.
+
+#include "cli/command.h"
+
+#include <string.h>
+
+#include "sys/nearest.h"
+
+#define STATS "GET", "/v1/stats"
+
+static const struct command commands[] = {
+	{ "show interface", "state and counters of ports", STATS, cmd_show_interface, TAKES_PORT },
+	{ "show pfc counters", "PFC frames per priority", STATS, cmd_show_pfc_counters,
+	  TAKES_PORT },
+	{ "show pfc pause", "how often and how long priorities were paused", STATS,
+	  cmd_show_pfc_pause, TAKES_PORT },
+	{ "show queue counters", "frames and bytes sent, dropped and marked per queue", STATS,
+	  cmd_show_queue_counters, TAKES_PORT },
+	{ "show queue watermark", "highest use of the shared pool and longest stay per queue",
+	  STATS, cmd_show_queue_watermark, TAKES_BOTH },
+	{ "show priority-group watermark", "highest shared and headroom use per priority group",
+	  STATS, cmd_show_pg_watermark, TAKES_BOTH },
+	{ "show priority-group drop counters", "frames that a full priority group refused", STATS,
+	  cmd_show_pg_drops, TAKES_PORT },
+	{ "show drops", "dropped frames by reason", STATS, cmd_show_drops, TAKES_PORT },
+	{ "show buffer", "pools and lossless priority groups", STATS, cmd_show_buffer, TAKES_BOTH },
+	{ "show mac", "learned addresses", "GET", "/v1/mac", cmd_show_mac, TAKES_NOTHING },
+	{ "show lcores", "polling cores and their worst gap", "GET", "/v1/lcore", cmd_show_lcores,
+	  TAKES_NOTHING },
+	{ "show drivers", "kinds of ports, and what each may lose without a trace", "GET",
+	  "/v1/driver", cmd_show_drivers, TAKES_NOTHING },
+	{ "show switch", "counters of the whole switch", STATS, cmd_show_switch, TAKES_KIND },
+	{ "clear watermark", "restart watermarks of one kind", "POST", "/v1/clear",
+	  cmd_clear_watermark, TAKES_KIND },
+};
+
+enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
+
+// The word at position `at` of a row, empty beyond the last; in `out` of NEAREST_WORD_BYTES.
+static void word_at(const struct command *command, uint32_t at, char out[NEAREST_WORD_BYTES])
+{
+	const char *word = command->words;
+	size_t len;
+
+	for (; at > 0 && *word != '\0'; at--) {
+		word += strcspn(word, " ");
+		word += *word == ' ';
+	}
+	len = strcspn(word, " ");
+	if (len >= NEAREST_WORD_BYTES)
+		len = NEAREST_WORD_BYTES - 1;
+	memcpy(out, word, len);
+	out[len] = '\0';
+}
+
+// How many of the given words a row begins with.
+static uint32_t matching_words(const struct command *command, const char *const *words,
+			       uint32_t count)
+{
+	char word[NEAREST_WORD_BYTES];
+	uint32_t i = 0;
+
+	for (; i < count; i++) {
+		word_at(command, i, word);
+		if (word[0] == '\0' || strcmp(word, words[i]) != 0)
+			break;
+	}
+	return i;
+}
+
+static bool ends_at(const struct command *command, uint32_t at)
+{
+	char word[NEAREST_WORD_BYTES];
+
+	word_at(command, at, word);
+	return word[0] == '\0';
+}
+
+// Says that words[at] fits nowhere, and what would.
+static void complain_unknown(const char *const *words, uint32_t at)
+{
+	struct nearest near = nearest_to(words[at]);
+	char best[NEAREST_WORD_BYTES] = "";
+	char word[NEAREST_WORD_BYTES];
+
+	for (uint32_t i = 0; i < COMMAND_COUNT; i++) {
+		if (matching_words(&commands[i], words, at) != at)
+			continue;
+		word_at(&commands[i], at, word);
+		nearest_offer(&near, word);
+		if (near.best == word) {
+			memcpy(best, word, sizeof(best));
+			near.best = best;
+		}
+	}
+	fputs("weft:", stderr);
+	for (uint32_t i = 0; i < at; i++)
+		fprintf(stderr, " %s", words[i]);
+	if (near.best != NULL)
+		fprintf(stderr, " %s: unknown; did you mean %s?\n", words[at], near.best);
+	else
+		fprintf(stderr, " %s: unknown; see weft help\n", words[at]);
+}
+
+const struct command *command_find(const char *const *words, uint32_t count, const char **port,
+				   bool *listed)
+{
+	const struct command *found = NULL;
+	uint32_t found_words = 0;
+	uint32_t deepest = 0;
+
+	*port = NULL;
+	*listed = false;
+	for (uint32_t i = 0; i < COMMAND_COUNT; i++) {
+		const uint32_t depth = matching_words(&commands[i], words, count);
+
+		if (depth > deepest)
+			deepest = depth;
+		if (depth > found_words && ends_at(&commands[i], depth)) {
+			found = &commands[i];
+			found_words = depth;
+		}
+	}
+	if (found != NULL && count == found_words)
+		return found;
+	if (found != NULL && (found->takes & TAKES_PORT) && count == found_words + 1) {
+		*port = words[found_words];
+		return found;
+	}
+	if (found != NULL) {
+		fprintf(stderr, "weft: %s: one word too many: %s\n", found->words,
+			words[found_words + ((found->takes & TAKES_PORT) != 0)]);
+	} else if (deepest == count) {
+		command_help(words, count, stdout);
+		*listed = true;
+	} else {
+		complain_unknown(words, deepest);
+	}
+	return NULL;
+}
+
+void command_help(const char *const *words, uint32_t count, FILE *out)
+{
+	for (uint32_t i = 0; i < COMMAND_COUNT; i++) {
+		const struct command *command = &commands[i];
+
+		if (matching_words(command, words, count) != count)
+			continue;
+		fprintf(out, "  weft %-33s %-6s %s\n", command->words,
+			command->takes & TAKES_PORT ? "[PORT]" : "", command->help);
+	}
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Every command, declared once: its words, what it asks the switch, the function that makes tables
+// of the answer, and a line of help. The functions are in cmd_*.c, one file per group.
+#pragma once
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "cli/report.h"
+
+struct query {
+	const json_t *reply; // the switch's answer
+	const char *port;    // name or alias of the only port wanted, NULL: all
+	const char *kind;    // of watermarks
+	bool nonzero;
+};
+
+// Fills `report`. Returns 0, or -errno after a line on stderr.
+typedef int command_fn(const struct query *query, struct report *report);
+
+enum command_takes {
+	TAKES_NOTHING,
+	TAKES_PORT = 1, // one more word: a port
+	TAKES_KIND = 2, // the target gets ?watermark=KIND
+	TAKES_BOTH = TAKES_PORT | TAKES_KIND,
+};
+
+struct command {
+	const char *words; // separated by spaces
+	const char *help;
+	const char *method;
+	const char *target;
+	command_fn *run;
+	enum command_takes takes;
+};
+
+// Finds the command of the words; *port is the word behind it or NULL. NULL and an explanation when
+// there is none: a list of the commands that begin so in *listed, or a line on stderr.
+const struct command *command_find(const char *const *words, uint32_t count, const char **port,
+				   bool *listed);
+
+// Prints commands that begin with the words, with a line of help each.
+void command_help(const char *const *words, uint32_t count, FILE *out);
+
+command_fn cmd_show_interface;
+command_fn cmd_show_pfc_counters;
+command_fn cmd_show_pfc_pause;
+command_fn cmd_show_queue_counters;
+command_fn cmd_show_queue_watermark;
+command_fn cmd_show_pg_watermark;
+command_fn cmd_show_pg_drops;
+command_fn cmd_show_drops;
+command_fn cmd_show_buffer;
+command_fn cmd_show_mac;
+command_fn cmd_show_lcores;
+command_fn cmd_show_drivers;
+command_fn cmd_show_switch;
+command_fn cmd_clear_watermark;

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// weft: the one command people type. Words choose a row of the command table, the row says what to
+// ask the switch, the answer becomes tables.
+//
+// Exit status: 0 done, 1 the switch refused or is not running, 2 the command line is wrong.
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/client.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/ports.h"
+
+enum { EXIT_DONE, EXIT_REFUSED, EXIT_USAGE };
+
+static int help(const struct options *options)
+{
+	const bool named = options->word_count > 0 && strcmp(options->words[0], "help") == 0;
+
+	fputs("usage: weft [OPTION]... WORD...\n\n", stdout);
+	command_help(options->words + named, options->word_count - named, stdout);
+	fputc('\n', stdout);
+	options_help(stdout);
+	return EXIT_DONE;
+}
+
+static int run(const struct command *command, const struct options *options, const char *port)
+{
+	const bool takes_kind = command->takes & TAKES_KIND;
+	struct query query = { .port = port, .kind = options->kind, .nonzero = options->nonzero };
+	struct report report = { 0 };
+	char target[128];
+	json_t *reply;
+	int rc;
+
+	snprintf(target, sizeof(target), "%s%s%s", command->target, takes_kind ? "?watermark=" : "",
+		 takes_kind ? options->kind : "");
+	reply = client_call(&(struct client_request){ options->run_dir, options->name,
+						      command->method, target });
+	if (reply == NULL)
+		return EXIT_REFUSED;
+	query.reply = reply;
+	rc = port_check(&query);
+	if (rc == 0)
+		rc = command->run(&query, &report);
+	if (rc == 0 && options->json)
+		rc = out_json(&report, stdout);
+	else if (rc == 0)
+		rc = out_table(&report, stdout);
+	report_release(&report);
+	json_decref(reply);
+	return rc == 0 ? EXIT_DONE : EXIT_REFUSED;
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+	struct options options;
+	const char *port;
+	bool listed;
+
+	if (options_parse(argc, argv, &options) < 0)
+		return EXIT_USAGE;
+	if (options.version) {
+		puts("weft " WEFT_VERSION);
+		return EXIT_DONE;
+	}
+	if (options.help || (options.word_count > 0 && strcmp(options.words[0], "help") == 0))
+		return help(&options);
+	if (options.word_count == 0) {
+		help(&options);
+		return EXIT_USAGE;
+	}
+	command = command_find(options.words, options.word_count, &port, &listed);
+	if (command == NULL)
+		return listed ? EXIT_DONE : EXIT_USAGE;
+	return run(command, &options, port);
+}

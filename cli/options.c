@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Options by a table of their own instead of getopt: "-nz" is one option here, as SONiC's users
+// type it, and a mistyped option gets a suggestion like any other word.
+
+#include "cli/options.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "sys/nearest.h"
+
+enum option_id {
+	OPTION_SWITCH,
+	OPTION_RUN_DIR,
+	OPTION_JSON,
+	OPTION_NONZERO,
+	OPTION_KIND,
+	OPTION_HELP,
+	OPTION_VERSION,
+};
+
+struct option_row {
+	const char *brief;
+	const char *name;
+	const char *value; // NULL: takes none
+	const char *help;
+};
+
+static const struct option_row rows[] = {
+	[OPTION_SWITCH] = { "-n", "--switch", "NAME", "the switch to ask, if several are running" },
+	[OPTION_RUN_DIR] = { "", "--run-dir", "DIR", "where control sockets are (/run/weft)" },
+	[OPTION_JSON] = { "-j", "--json", NULL, "print JSON" },
+	[OPTION_NONZERO] = { "-nz", "--nonzero", NULL, "leave out rows of zeros" },
+	[OPTION_KIND] = { "-k", "--kind", "KIND",
+			  "watermarks: user, persistent or periodic (user)" },
+	[OPTION_HELP] = { "-h", "--help", NULL, "print help" },
+	[OPTION_VERSION] = { "-V", "--version", NULL, "print the version" },
+};
+
+enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
+
+// The row that `arg` names, up to a "=" of its value; -1 when there is none.
+static int find_row(const char *arg)
+{
+	const size_t len = strcspn(arg, "=");
+
+	for (int i = 0; i < ROW_COUNT; i++) {
+		if (strcmp(arg, rows[i].brief) == 0 ||
+		    (strlen(rows[i].name) == len && strncmp(arg, rows[i].name, len) == 0))
+			return i;
+	}
+	return -1;
+}
+
+static int unknown(const char *arg)
+{
+	struct nearest near = nearest_to(arg);
+
+	for (int i = 0; i < ROW_COUNT; i++)
+		nearest_offer(&near, rows[i].name);
+	if (near.best != NULL)
+		fprintf(stderr, "weft: unknown option %s; did you mean %s?\n", arg, near.best);
+	else
+		fprintf(stderr, "weft: unknown option %s; see weft help\n", arg);
+	return -EINVAL;
+}
+
+static void set(struct options *options, enum option_id id, const char *value)
+{
+	switch (id) {
+	case OPTION_SWITCH: options->name = value; break;
+	case OPTION_RUN_DIR: options->run_dir = value; break;
+	case OPTION_JSON: options->json = true; break;
+	case OPTION_NONZERO: options->nonzero = true; break;
+	case OPTION_KIND: options->kind = value; break;
+	case OPTION_HELP: options->help = true; break;
+	case OPTION_VERSION: options->version = true; break;
+	}
+}
+
+static bool kind_valid(const char *kind)
+{
+	return strcmp(kind, "user") == 0 || strcmp(kind, "persistent") == 0 ||
+	       strcmp(kind, "periodic") == 0;
+}
+
+// Takes argv[*at] and what belongs to it.
+static int take_option(int argc, char **argv, int *at, struct options *options)
+{
+	const char *arg = argv[*at];
+	const char *value = strchr(arg, '=');
+	const int id = find_row(arg);
+
+	if (id < 0)
+		return unknown(arg);
+	if (rows[id].value == NULL && value != NULL) {
+		fprintf(stderr, "weft: option %s takes no value\n", rows[id].name);
+		return -EINVAL;
+	}
+	if (rows[id].value != NULL && value == NULL && *at + 1 == argc) {
+		fprintf(stderr, "weft: option %s needs a value: %s\n", arg, rows[id].value);
+		return -EINVAL;
+	}
+	if (rows[id].value != NULL)
+		value = value != NULL ? value + 1 : argv[++*at];
+	set(options, (enum option_id)id, value);
+	return 0;
+}
+
+int options_parse(int argc, char **argv, struct options *options)
+{
+	*options = (struct options){ .run_dir = "/run/weft", .kind = "user" };
+	for (int i = 1; i < argc; i++) {
+		int rc = 0;
+
+		if (argv[i][0] == '-' && argv[i][1] != '\0') {
+			rc = take_option(argc, argv, &i, options);
+		} else if (options->word_count == OPTIONS_WORDS_MAX) {
+			fprintf(stderr, "weft: too many words from %s on\n", argv[i]);
+			rc = -EINVAL;
+		} else {
+			options->words[options->word_count++] = argv[i];
+		}
+		if (rc < 0)
+			return rc;
+	}
+	if (!kind_valid(options->kind)) {
+		fprintf(stderr, "weft: --kind %s: allowed: user, persistent or periodic\n",
+			options->kind);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+void options_help(FILE *out)
+{
+	for (int i = 0; i < ROW_COUNT; i++) {
+		const struct option_row *row = &rows[i];
+		const char *value = row->value != NULL ? row->value : "";
+
+		fprintf(out, "  %-4s %-9s %-5s %s\n", row->brief, row->name, value, row->help);
+	}
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A report as JSON: {"TABLE": [{"COLUMN": value, …}, …], …}. Numbers stay numbers in base units,
+// keys keep the order of the columns.
+
+#include "cli/report.h"
+
+#include <errno.h>
+
+static json_t *rows_as_objects(const struct table *table)
+{
+	json_t *list = json_array();
+	size_t at;
+	json_t *row;
+
+	json_array_foreach(table->rows, at, row) {
+		json_t *object = json_object();
+
+		for (uint32_t i = 0; i < table->column_count; i++)
+			json_object_set(object, table->columns[i].key, json_array_get(row, i));
+		json_array_append_new(list, object);
+	}
+	return list;
+}
+
+int out_json(const struct report *report, FILE *out)
+{
+	json_t *tables = json_object();
+	int rc = 0;
+
+	for (uint32_t i = 0; i < report->table_count; i++) {
+		const struct table *table = &report->table[i];
+
+		json_object_set_new(tables, table->key, rows_as_objects(table));
+	}
+	if (json_dumpf(tables, out, JSON_INDENT(2)) < 0 || fputc('\n', out) == EOF)
+		rc = -EIO;
+	json_decref(tables);
+	return rc;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A report as text tables in the shape SONiC's users know: right-aligned columns two spaces apart,
+// a rule of dashes below the titles, thousands separated by commas. Text comes from a running
+// switch: control characters are not passed on to the terminal.
+
+#include "cli/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/units.h"
+
+enum { CELL_BYTES = 256, COLUMNS_MAX = 16 };
+
+static void format_count(json_int_t value, char *out)
+{
+	char digits[24];
+	const int len = snprintf(digits, sizeof(digits), "%" JSON_INTEGER_FORMAT, value);
+	size_t at = 0;
+
+	for (int i = 0; i < len; i++) {
+		const int rest = len - i;
+
+		if (i > 0 && rest % 3 == 0 && digits[i - 1] != '-')
+			out[at++] = ',';
+		out[at++] = digits[i];
+	}
+	out[at] = '\0';
+}
+
+// Three digits or more with a unit that keeps the number readable.
+static void format_time(json_int_t ns, char *out)
+{
+	if (ns < 10000)
+		snprintf(out, CELL_BYTES, "%" JSON_INTEGER_FORMAT " ns", ns);
+	else if (ns < 10000000)
+		snprintf(out, CELL_BYTES, "%" JSON_INTEGER_FORMAT " us", ns / 1000);
+	else if (ns < 10000000000)
+		snprintf(out, CELL_BYTES, "%" JSON_INTEGER_FORMAT " ms", ns / 1000000);
+	else
+		snprintf(out, CELL_BYTES, "%" JSON_INTEGER_FORMAT " s", ns / 1000000000);
+}
+
+static void format_number(enum cell_form form, json_int_t value, char *out)
+{
+	switch (form) {
+	case CELL_TEXT: snprintf(out, CELL_BYTES, "%" JSON_INTEGER_FORMAT, value); return;
+	case CELL_COUNT: break;
+	case CELL_RATE:
+		if (value < 0)
+			break;
+		unit_format(UNIT_BPS, (uint64_t)value, out);
+		return;
+	case CELL_TIME: format_time(value, out); return;
+	}
+	format_count(value, out);
+}
+
+static void format_text(const char *text, char *out)
+{
+	snprintf(out, CELL_BYTES, "%s", text);
+	for (char *c = out; *c != '\0'; c++) {
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	}
+}
+
+static void format_cell(enum cell_form form, const json_t *cell, char *out)
+{
+	if (json_is_integer(cell))
+		format_number(form, json_integer_value(cell), out);
+	else if (json_is_string(cell))
+		format_text(json_string_value(cell), out);
+	else if (json_is_boolean(cell))
+		format_text(json_is_true(cell) ? "yes" : "no", out);
+	else
+		format_text("-", out);
+}
+
+// Columns that a terminal shows for UTF-8 text: bytes that do not continue a character.
+static int shown_width(const char *text)
+{
+	int width = 0;
+
+	for (; *text != '\0'; text++)
+		width += ((unsigned char)*text & 0xc0) != 0x80;
+	return width;
+}
+
+static int measure(const struct table *table, uint32_t column)
+{
+	int width = shown_width(table->columns[column].title);
+	char text[CELL_BYTES];
+	size_t at;
+	json_t *row;
+
+	json_array_foreach(table->rows, at, row) {
+		format_cell(table->columns[column].form, json_array_get(row, column), text);
+		if (shown_width(text) > width)
+			width = shown_width(text);
+	}
+	return width;
+}
+
+// The last column is text to read on: it stays left and has no trailing spaces.
+static void print_cell(const char *text, int width, bool left, uint32_t at, FILE *out)
+{
+	const int pad = left ? 0 : width - shown_width(text);
+
+	fprintf(out, "%s%*s%s", at > 0 ? "  " : "", pad, "", text);
+}
+
+static bool stays_left(const struct table *table, uint32_t at)
+{
+	return at > 0 && at + 1 == table->column_count && table->columns[at].form == CELL_TEXT;
+}
+
+static void print_table(const struct table *table, FILE *out)
+{
+	int width[COLUMNS_MAX] = { 0 };
+	char text[CELL_BYTES];
+	size_t at;
+	json_t *row;
+
+	for (uint32_t i = 0; i < table->column_count; i++)
+		width[i] = measure(table, i);
+	if (table->heading[0] != '\0')
+		fprintf(out, "%s\n", table->heading);
+	for (uint32_t i = 0; i < table->column_count; i++)
+		print_cell(table->columns[i].title, width[i], stays_left(table, i), i, out);
+	fputc('\n', out);
+	for (uint32_t i = 0; i < table->column_count; i++) {
+		fputs(i > 0 ? "  " : "", out);
+		for (int j = 0; j < width[i]; j++)
+			fputc('-', out);
+	}
+	fputc('\n', out);
+	json_array_foreach(table->rows, at, row) {
+		for (uint32_t i = 0; i < table->column_count; i++) {
+			format_cell(table->columns[i].form, json_array_get(row, i), text);
+			print_cell(text, width[i], stays_left(table, i), i, out);
+		}
+		fputc('\n', out);
+	}
+}
+
+int out_table(const struct report *report, FILE *out)
+{
+	for (uint32_t i = 0; i < report->table_count; i++) {
+		if (i > 0)
+			fputc('\n', out);
+		print_table(&report->table[i], out);
+	}
+	if (fflush(out) != 0)
+		return -errno;
+	return ferror(out) ? -EIO : 0;
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The control thread's event loop. Starts in order and unwinds in reverse: the loop's own events,
+// then per switch addresses, ports and socket.
+//
+// Nothing here blocks for long: a call to the lcore takes microseconds, a file some milliseconds.
+
+#include "dataplane/agent.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <event2/event.h>
+
+#include "dataplane/control_http.h"
+#include "dataplane/headroom.h"
+#include "dataplane/mac_store.h"
+#include "dataplane/port_keeper.h"
+#include "dataplane/reports.h"
+#include "sys/log.h"
+
+enum {
+	PORTS_PERIOD_US = 50000,
+	SAVE_PERIOD_S = 60,
+	AGE_ROUNDS = 16, // seconds to look once at every position of the address table
+};
+
+struct agent_switch {
+	struct instance *in;
+	struct port_keeper keeper;
+	struct mac_store macs;
+	struct control_http *http;
+};
+
+struct agent {
+	struct worker *worker;
+	struct event_base *base;
+	struct event *reports;
+	struct event *ports_timer;
+	struct event *second_timer;
+	struct event *term;
+	struct event *interrupt;
+	struct report_stats report_stats;
+	uint32_t seconds;
+	uint64_t warned_gap_ns; // poll gaps up to this have been warned about
+	uint32_t count;
+	struct agent_switch sw[WORKER_INSTANCE_MAX];
+};
+
+static void on_reports(evutil_socket_t fd, short what, void *arg)
+{
+	struct agent *agent = arg;
+
+	reports_handle(agent->worker, &agent->report_stats);
+}
+
+static void poll_ports(struct agent *agent, struct agent_switch *sw)
+{
+	struct port_set up = port_keeper_poll(&sw->keeper, clock_now(&agent->worker->clock));
+
+	if (port_set_empty(&up))
+		return;
+	mac_store_restore(&sw->macs, agent->worker, sw->in, &up);
+	PORT_SET_FOR_EACH(port, &up)
+		headroom_check(sw->in, port.v);
+}
+
+static void on_ports_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct agent *agent = arg;
+
+	for (uint32_t i = 0; i < agent->count; i++)
+		poll_ports(agent, &agent->sw[i]);
+}
+
+static void age_macs(struct agent *agent, struct instance *in)
+{
+	const struct message message = {
+		.kind = MESSAGE_MAC_AGE,
+		.instance = in,
+		// The table has up to four positions per address.
+		.count = 4 * in->profile->mac_count / AGE_ROUNDS + 1,
+	};
+
+	channel_send(&agent->worker->channel, &message);
+}
+
+static void check_gap(struct agent *agent)
+{
+	struct lcore_stats stats = { 0 };
+	struct message message = { .kind = MESSAGE_LCORE_STATS, .lcore = &stats };
+
+	channel_call(&agent->worker->channel, &message);
+	if (stats.max_gap_ns <= agent->warned_gap_ns)
+		return;
+	agent->warned_gap_ns = 2 * stats.max_gap_ns;
+	for (uint32_t i = 0; i < agent->count; i++)
+		headroom_check_gap(agent->sw[i].in, stats.max_gap_ns);
+}
+
+static void on_second_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct agent *agent = arg;
+
+	agent->seconds++;
+	for (uint32_t i = 0; i < agent->count; i++) {
+		struct agent_switch *sw = &agent->sw[i];
+
+		port_keeper_count_lost(&sw->keeper);
+		age_macs(agent, sw->in);
+		if (agent->seconds % SAVE_PERIOD_S == 0)
+			mac_store_save(&sw->macs, agent->worker, sw->in);
+	}
+	check_gap(agent);
+}
+
+static void on_signal(evutil_socket_t number, short what, void *arg)
+{
+	struct agent *agent = arg;
+
+	log_info("%s: ending", strsignal((int)number));
+	event_base_loopbreak(agent->base);
+}
+
+static int add_event(struct agent *agent, struct event **event, int fd, short what,
+		     event_callback_fn callback, const struct timeval *period)
+{
+	*event = event_new(agent->base, fd, what, callback, agent);
+	return *event == NULL || event_add(*event, period) != 0 ? -ENOMEM : 0;
+}
+
+static int add_events(struct agent *agent)
+{
+	const struct timeval ports = { .tv_usec = PORTS_PERIOD_US };
+	const struct timeval second = { .tv_sec = 1 };
+	int rc;
+
+	rc = add_event(agent, &agent->reports, agent->worker->channel.wake_control,
+		       EV_READ | EV_PERSIST, on_reports, NULL);
+	if (rc == 0)
+		rc = add_event(agent, &agent->ports_timer, -1, EV_PERSIST, on_ports_timer, &ports);
+	if (rc == 0)
+		rc = add_event(agent, &agent->second_timer, -1, EV_PERSIST, on_second_timer,
+			       &second);
+	if (rc == 0)
+		rc = add_event(agent, &agent->term, SIGTERM, EV_SIGNAL | EV_PERSIST, on_signal,
+			       NULL);
+	if (rc == 0)
+		rc = add_event(agent, &agent->interrupt, SIGINT, EV_SIGNAL | EV_PERSIST, on_signal,
+			       NULL);
+	return rc;
+}
+
+static void remove_event(struct event *event)
+{
+	if (event != NULL)
+		event_free(event);
+}
+
+static int open_switch(struct agent *agent, struct agent_switch *sw,
+		       const struct agent_options *options)
+{
+	int rc = mac_store_open(&sw->macs, options->state_dir, sw->in);
+
+	if (rc == 0)
+		rc = port_keeper_start(&sw->keeper, agent->worker, sw->in);
+	if (rc != 0)
+		return rc;
+	sw->http = control_http_open(agent->base, options->run_dir, agent->worker, sw->in);
+	if (sw->http == NULL)
+		return -EIO;
+	poll_ports(agent, sw);
+	log_info("%s: ready, %u ports", sw->in->config->sw.name, sw->in->port_count);
+	return 0;
+}
+
+struct agent *agent_open(struct worker *worker, const struct agent_options *options)
+{
+	struct agent *agent = calloc(1, sizeof(*agent));
+	int rc = -ENOMEM;
+
+	if (agent == NULL)
+		return NULL;
+	agent->worker = worker;
+	agent->base = event_base_new();
+	if (agent->base != NULL)
+		rc = add_events(agent);
+	for (uint32_t i = 0; i < worker->instance_count && rc == 0; i++) {
+		agent->sw[i].in = worker->instance[i];
+		agent->count = i + 1;
+		rc = open_switch(agent, &agent->sw[i], options);
+	}
+	if (rc == 0)
+		return agent;
+	agent_close(agent);
+	return NULL;
+}
+
+void agent_run(struct agent *agent)
+{
+	event_base_dispatch(agent->base);
+}
+
+// Addresses go to disk before the links go down, which forgets them.
+static void close_switch(struct agent *agent, struct agent_switch *sw)
+{
+	control_http_close(sw->http);
+	if (sw->keeper.retry != NULL)
+		mac_store_save(&sw->macs, agent->worker, sw->in);
+	port_keeper_stop(&sw->keeper);
+	mac_store_close(&sw->macs);
+}
+
+void agent_close(struct agent *agent)
+{
+	if (agent == NULL)
+		return;
+	for (uint32_t i = agent->count; i-- > 0;)
+		close_switch(agent, &agent->sw[i]);
+	remove_event(agent->interrupt);
+	remove_event(agent->term);
+	remove_event(agent->second_timer);
+	remove_event(agent->ports_timer);
+	remove_event(agent->reports);
+	if (agent->base != NULL)
+		event_base_free(agent->base);
+	free(agent);
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// evhttp on a unix socket. A handler may wait for the lcore (some microseconds); the lcore never
+// waits for a handler.
+
+#include "dataplane/control_http.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <event2/buffer.h>
+#include <event2/http.h>
+#include <event2/keyvalq_struct.h>
+#include <event2/listener.h>
+#include <jansson.h>
+
+#include "dataplane/dpdk/stale_socket.h"
+#include "dataplane/stats_json.h"
+#include "sys/log.h"
+
+enum { BODY_MAX = 64 * 1024, BACKLOG = 16 };
+
+struct control_http {
+	struct evhttp *server;
+	struct worker *worker;
+	struct instance *in;
+	struct sockaddr_un address; // sun_path empty: no socket of ours yet
+};
+
+static const char *const watermark_names[WATERMARK_KIND_COUNT] = {
+	[WATERMARK_USER] = "user",
+	[WATERMARK_PERSISTENT] = "persistent",
+	[WATERMARK_PERIODIC] = "periodic",
+};
+
+// Takes the body.
+static void reply(struct evhttp_request *request, int status, const char *reason, json_t *body)
+{
+	char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : NULL;
+
+	json_decref(body);
+	if (text == NULL) {
+		evhttp_send_error(request, HTTP_INTERNAL, "out of memory");
+		return;
+	}
+	evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Type",
+			  "application/json");
+	evbuffer_add(evhttp_request_get_output_buffer(request), text, strlen(text));
+	evhttp_send_reply(request, status, reason, NULL);
+	free(text);
+}
+
+static void reply_ok(struct evhttp_request *request, json_t *body)
+{
+	reply(request, HTTP_OK, "OK", body);
+}
+
+static void reply_error(struct evhttp_request *request, int status, const char *why)
+{
+	reply(request, status, "Error", json_pack("{s:s}", "error", why));
+}
+
+// Reads ?watermark=KIND; false when it names no kind. Without it, *kind is the user's.
+static bool read_watermark(const struct evkeyvalq *query, enum watermark_kind *kind)
+{
+	const char *name = evhttp_find_header(query, "watermark");
+
+	*kind = WATERMARK_USER;
+	if (name == NULL)
+		return true;
+	for (uint32_t i = 0; i < WATERMARK_KIND_COUNT; i++) {
+		if (strcmp(name, watermark_names[i]) != 0)
+			continue;
+		*kind = (enum watermark_kind)i;
+		return true;
+	}
+	return false;
+}
+
+static void parse_query(struct evhttp_request *request, struct evkeyvalq *query)
+{
+	const char *text = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
+
+	// On failure the list is empty.
+	if (text == NULL || evhttp_parse_query_str(text, query) != 0)
+		TAILQ_INIT(query);
+}
+
+// True when the request has this method; otherwise it has been answered.
+static bool accept_method(struct evhttp_request *request, enum evhttp_cmd_type method)
+{
+	if (evhttp_request_get_command(request) == method)
+		return true;
+	reply_error(request, HTTP_BADMETHOD, method == EVHTTP_REQ_GET ? "use GET" : "use POST");
+	return false;
+}
+
+static void on_stats(struct evhttp_request *request, void *arg)
+{
+	struct control_http *http = arg;
+	struct evkeyvalq query;
+	enum watermark_kind kind;
+
+	if (!accept_method(request, EVHTTP_REQ_GET))
+		return;
+	parse_query(request, &query);
+	if (read_watermark(&query, &kind))
+		reply_ok(request, stats_json(http->worker, http->in, kind));
+	else
+		reply_error(request, HTTP_BADREQUEST, "watermark: user, persistent or periodic");
+	evhttp_clear_headers(&query);
+}
+
+static void on_mac(struct evhttp_request *request, void *arg)
+{
+	struct control_http *http = arg;
+
+	if (accept_method(request, EVHTTP_REQ_GET))
+		reply_ok(request, stats_json_macs(http->worker, http->in));
+}
+
+static void on_lcore(struct evhttp_request *request, void *arg)
+{
+	struct control_http *http = arg;
+
+	if (accept_method(request, EVHTTP_REQ_GET))
+		reply_ok(request, stats_json_lcores(http->worker));
+}
+
+static void on_driver(struct evhttp_request *request, void *arg)
+{
+	if (accept_method(request, EVHTTP_REQ_GET))
+		reply_ok(request, stats_json_drivers());
+}
+
+static void on_clear(struct evhttp_request *request, void *arg)
+{
+	struct control_http *http = arg;
+	struct message message = { .kind = MESSAGE_CLEAR_WATERMARKS, .instance = http->in };
+	struct evkeyvalq query;
+
+	if (!accept_method(request, EVHTTP_REQ_POST))
+		return;
+	parse_query(request, &query);
+	if (evhttp_find_header(&query, "poll_gap") != NULL)
+		message.kind = MESSAGE_CLEAR_GAP;
+	if (read_watermark(&query, &message.watermark)) {
+		channel_call(&http->worker->channel, &message);
+		reply_ok(request, json_object());
+	} else {
+		reply_error(request, HTTP_BADREQUEST, "watermark: user, persistent or periodic");
+	}
+	evhttp_clear_headers(&query);
+}
+
+static void on_other(struct evhttp_request *request, void *arg)
+{
+	reply_error(request, HTTP_NOTFOUND, "no such resource");
+}
+
+// A bound and listening socket, or -errno.
+static int listen_on(const struct sockaddr_un *address)
+{
+	int fd;
+	int rc;
+	mode_t mask;
+
+	stale_socket_remove(address->sun_path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	mask = umask(0117);
+	rc = bind(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 ? 0 : -errno;
+	umask(mask);
+	if (rc == 0 && listen(fd, BACKLOG) != 0)
+		rc = -errno;
+	if (rc == 0)
+		return fd;
+	close(fd);
+	return rc;
+}
+
+static int start(struct control_http *http, const char *run_dir)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int len = snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s.sock", run_dir,
+			   http->in->config->sw.name);
+	int fd;
+
+	if (len >= (int)sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	if (mkdir(run_dir, 0755) != 0 && errno != EEXIST)
+		return -errno;
+	fd = listen_on(&address);
+	if (fd < 0)
+		return fd;
+	http->address = address;
+	if (evhttp_accept_socket(http->server, fd) == 0)
+		return 0;
+	close(fd);
+	return -EIO;
+}
+
+struct control_http *control_http_open(struct event_base *base, const char *run_dir,
+				       struct worker *worker, struct instance *in)
+{
+	struct control_http *http = calloc(1, sizeof(*http));
+	int rc = -ENOMEM;
+
+	if (http == NULL)
+		goto err;
+	http->worker = worker;
+	http->in = in;
+	http->server = evhttp_new(base);
+	if (http->server == NULL)
+		goto err;
+	evhttp_set_max_body_size(http->server, BODY_MAX);
+	evhttp_set_allowed_methods(http->server, EVHTTP_REQ_GET | EVHTTP_REQ_POST);
+	evhttp_set_cb(http->server, "/v1/stats", on_stats, http);
+	evhttp_set_cb(http->server, "/v1/mac", on_mac, http);
+	evhttp_set_cb(http->server, "/v1/lcore", on_lcore, http);
+	evhttp_set_cb(http->server, "/v1/driver", on_driver, http);
+	evhttp_set_cb(http->server, "/v1/clear", on_clear, http);
+	evhttp_set_gencb(http->server, on_other, http);
+	rc = start(http, run_dir);
+	if (rc == 0)
+		return http;
+err:
+	log_err("%s: no control socket in %s: %s", in->config->sw.name, run_dir, strerror(-rc));
+	control_http_close(http);
+	return NULL;
+}
+
+void control_http_close(struct control_http *http)
+{
+	if (http == NULL)
+		return;
+	if (http->server != NULL)
+		evhttp_free(http->server);
+	if (http->address.sun_path[0] != '\0')
+		unlink(http->address.sun_path);
+	free(http);
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The control socket of a switch: HTTP with JSON bodies on a unix socket RUN_DIR/NAME.sock, mode
+// 0660.
+//
+//	GET  /v1/stats?watermark=user|persistent|periodic
+//	GET  /v1/mac
+//	GET  /v1/lcore
+//	GET  /v1/driver
+//	POST /v1/clear?watermark=user|persistent|periodic
+//	POST /v1/clear?poll_gap
+//
+// Errors are {"error": "..."} with a status of 4xx or 5xx.
+#pragma once
+
+#include <event2/event.h>
+
+#include "dataplane/dpdk/worker.h"
+
+struct control_http;
+
+// Listens. NULL when that fails, logged: another switch of this name may be running.
+struct control_http *control_http_open(struct event_base *base, const char *run_dir,
+				       struct worker *worker, struct instance *in);
+
+// Removes the socket. Accepts NULL.
+void control_http_close(struct control_http *http);

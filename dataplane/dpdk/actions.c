@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the core asks of its shell, carried out on the lcore; what needs thought goes to the control
+// thread. Only flooded and new addresses take these paths, besides PFC and drops.
+
+#include "dataplane/dpdk/worker.h"
+
+#include <string.h>
+
+// Copies are deep: a clone would keep the original's buffer charged to nobody.
+static void flood(struct instance *in, const struct sw_action *action, ns_t now)
+{
+	struct rte_mbuf *original = mbuf_of_pkt(action->pkt);
+
+	PORT_SET_FOR_EACH(port, &action->ports) {
+		struct rte_mbuf *m = rte_pktmbuf_copy(original, in->pools.data, 0, UINT32_MAX);
+
+		sw_copy(in->sw, action->pkt, m != NULL ? pkt_from_mbuf(m) : NULL, port, now);
+	}
+}
+
+static void punt(struct worker *worker, struct instance *in, const struct sw_action *action)
+{
+	struct message message = {
+		.kind = MESSAGE_PUNT,
+		.instance = in,
+		.port = action->port,
+		.vid = action->pkt->vid,
+		.mbuf = mbuf_of_pkt(action->pkt),
+	};
+
+	if (!channel_report(&worker->channel, &message))
+		rte_pktmbuf_free(message.mbuf);
+}
+
+static void learn(struct worker *worker, struct instance *in, const struct sw_action *action)
+{
+	const struct message message = {
+		.kind = MESSAGE_LEARN,
+		.instance = in,
+		.port = action->port,
+		.vid = action->vid,
+		.mac = action->mac,
+	};
+
+	channel_report(&worker->channel, &message);
+}
+
+// The destination's network address: of IPv4, of IPv6, or the GID of a RoCEv1 header, which is an
+// IPv6 address in form.
+static bool target_of(const struct pkt *p, struct message *message)
+{
+	uint32_t at = p->l3_offset;
+	uint32_t bytes = 16;
+
+	switch ((enum pkt_l3)p->l3) {
+	case PKT_L3_IPV4:
+		at += 16;
+		bytes = 4;
+		break;
+	case PKT_L3_IPV6:
+	case PKT_L3_ROCE_V1:
+		at += 24;
+		message->target.ipv6 = true;
+		break;
+	case PKT_L3_OTHER:
+	case PKT_L3_ARP:
+	case PKT_L3_MAC_CONTROL:
+	case PKT_L3_LLDP: return false;
+	}
+	if (at + bytes > p->head_len)
+		return false;
+	memcpy(message->target.address, p->data + at, bytes);
+	return true;
+}
+
+static void solicit(struct worker *worker, struct instance *in, const struct sw_action *action)
+{
+	struct message message = {
+		.kind = MESSAGE_SOLICIT,
+		.instance = in,
+		.port = action->port,
+		.vid = action->vid,
+	};
+
+	if (target_of(action->pkt, &message))
+		channel_report(&worker->channel, &message);
+}
+
+void actions_drain(struct worker *worker, struct instance *in, ns_t now)
+{
+	struct sw_action action;
+
+	while (sw_action(in->sw, &action, now)) {
+		switch (action.kind) {
+		case SW_ACTION_FREE: rte_pktmbuf_free(mbuf_of_pkt(action.pkt)); break;
+		case SW_ACTION_PFC: pktio_pfc(&in->io[action.port.v], &action.pfc); break;
+		case SW_ACTION_COPY: flood(in, &action, now); break;
+		case SW_ACTION_PUNT: punt(worker, in, &action); break;
+		case SW_ACTION_LEARN: learn(worker, in, &action); break;
+		case SW_ACTION_SOLICIT: solicit(worker, in, &action); break;
+		}
+	}
+}

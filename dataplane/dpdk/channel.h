@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Small messages between the control thread and the forwarding lcore, in order, one ring each way.
+//
+// The lcore applies messages between polls, so the core needs no locks, and snapshots are
+// consistent. The lcore never waits: what does not fit into its ring is dropped and counted there.
+// The control thread waits for room, and for the answer where it asks for one.
+#pragma once
+
+#include <rte_ring.h>
+
+#include "dataplane/core/sw.h"
+
+struct instance;
+struct rte_mbuf;
+struct snapshot;
+struct mac_list;
+struct lcore_stats;
+
+// Members of struct message that a kind uses are in brackets.
+enum message_kind {
+	// control to lcore
+	MESSAGE_LINK,             // [port, up] up: poll it from now on; down: do not touch it again
+	MESSAGE_PROFILE,          // [profile]
+	MESSAGE_MAC_SET,          // [mac, vid, port]
+	MESSAGE_MAC_DELETE,       // [mac, vid]
+	MESSAGE_MAC_AGE,          // [count] positions of the address table to look at
+	MESSAGE_MAC_LIST,         // [macs] to fill
+	MESSAGE_INJECT,           // [mbuf, port or PORT_NONE, vid]
+	MESSAGE_RX_LOST,          // [port, lost]
+	MESSAGE_SNAPSHOT,         // [snapshot] to fill
+	MESSAGE_LCORE_STATS,      // [lcore] to fill
+	MESSAGE_CLEAR_WATERMARKS, // [watermark]
+	MESSAGE_CLEAR_GAP,
+	MESSAGE_STOP,
+	// lcore to control
+	MESSAGE_PUNT,    // [mbuf, port, vid] its struct pkt is as parsed
+	MESSAGE_LEARN,   // [mac, vid, port]
+	MESSAGE_SOLICIT, // [target, port, vid]
+};
+
+struct message {
+	enum message_kind kind;
+	port_t port;
+	uint16_t vid;
+	struct instance *instance;
+	uint32_t *done; // set to 1 when applied; NULL: nobody waits
+	union {
+		uint64_t mac;
+		struct rte_mbuf *mbuf;
+		const struct sw_profile *profile;
+		struct snapshot *snapshot;
+		struct mac_list *macs;
+		struct lcore_stats *lcore;
+		struct {
+			uint64_t no_buffer;
+			uint64_t missed;
+		} lost;
+		struct {
+			uint8_t address[16]; // IPv4 in the first four
+			bool ipv6;
+		} target;
+		enum watermark_kind watermark;
+		uint32_t count;
+		bool up;
+	};
+};
+static_assert(sizeof(struct message) % 4 == 0, "ring elements are whole words");
+
+struct channel {
+	struct rte_ring *to_lcore;
+	struct rte_ring *to_control;
+	int wake_control;       // eventfd, readable when to_control is not empty
+	int wake_lcore;         // eventfd, ends a long sleep of the lcore
+	uint32_t control_woken; // wake_control was written since control last looked
+	uint64_t lost;          // reports that control had no room for; lcore: rw
+};
+
+// 0 or -errno.
+int channel_open(struct channel *channel, const char *name);
+
+// Frees the mbufs of messages that nobody took. Accepts a channel that was never opened.
+void channel_close(struct channel *channel);
+
+// control: sends, waiting for room.
+void channel_send(struct channel *channel, const struct message *message);
+
+// control: sends and waits until the lcore has applied it.
+void channel_call(struct channel *channel, struct message *message);
+
+// lcore: takes a message; never waits.
+bool channel_take(struct channel *channel, struct message *out);
+
+// lcore: answers a call.
+void channel_done(const struct message *message);
+
+// lcore: reports; false when there is no room, and then the message is gone.
+bool channel_report(struct channel *channel, const struct message *message);
+
+// control: takes a report. Call until false after wake_control became readable.
+bool channel_read(struct channel *channel, struct message *out);
+
+// control: acknowledges wake_control; before the first channel_read().
+void channel_awake(struct channel *channel);

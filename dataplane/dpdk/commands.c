@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Messages of the control thread, applied between two polls. Each ends with a drain, since the core
+// may have been asked for something that makes packets leave or end.
+
+#include "dataplane/dpdk/worker.h"
+
+#include "base/check.h"
+#include "dataplane/dpdk/snapshot.h"
+
+enum { COMMANDS_PER_POLL = 64 };
+
+static void link_set(struct worker *worker, struct instance *in, port_t port, bool up, ns_t now)
+{
+	struct pktio *io = &in->io[port.v];
+
+	if (up == io->active)
+		return;
+	io->active = up;
+	sw_link(in->sw, port, up, now);
+	if (up) {
+		idle_watch(worker, io);
+	} else {
+		idle_unwatch(worker, io);
+		pktio_abandon(io, in->sw, port);
+	}
+}
+
+static void inject(struct instance *in, const struct message *message, ns_t now)
+{
+	sw_inject(in->sw, pkt_from_mbuf(message->mbuf), message->port, message->vid, now);
+}
+
+static void snapshot(struct worker *worker, struct instance *in, struct snapshot *out, ns_t now)
+{
+	snapshot_fill(out, in->sw, now);
+	for (uint32_t i = 0; i < in->port_count; i++)
+		out->port[i].pending_count = in->io[i].pending_count;
+	worker->stats.reports_lost = worker->channel.lost;
+}
+
+static void mac_list(struct instance *in, struct mac_list *out, ns_t now)
+{
+	out->now = now;
+	out->count = sw_mac_walk(in->sw, &out->at, out->entry, MAC_LIST_MAX);
+}
+
+static void apply(struct worker *worker, const struct message *m, ns_t now)
+{
+	struct instance *in = m->instance;
+
+	switch (m->kind) {
+	case MESSAGE_LINK: link_set(worker, in, m->port, m->up, now); break;
+	case MESSAGE_PROFILE: WEFT_CHECK(sw_set_profile(in->sw, m->profile, now) == 0); break;
+	case MESSAGE_MAC_SET: sw_mac_set(in->sw, m->mac, m->vid, m->port, now); break;
+	case MESSAGE_MAC_DELETE: sw_mac_delete(in->sw, m->mac, m->vid); break;
+	case MESSAGE_MAC_AGE: sw_mac_age(in->sw, m->count, now); break;
+	case MESSAGE_MAC_LIST: mac_list(in, m->macs, now); break;
+	case MESSAGE_INJECT: inject(in, m, now); break;
+	case MESSAGE_RX_LOST:
+		sw_count_rx_lost(in->sw, m->port, m->lost.no_buffer, m->lost.missed);
+		break;
+	case MESSAGE_SNAPSHOT: snapshot(worker, in, m->snapshot, now); break;
+	case MESSAGE_CLEAR_WATERMARKS: sw_clear_watermarks(in->sw, m->watermark); break;
+	case MESSAGE_LCORE_STATS: *m->lcore = worker->stats; break;
+	case MESSAGE_CLEAR_GAP: worker->stats.max_gap_ns = 0; break;
+	case MESSAGE_STOP: worker->stop = true; break;
+	case MESSAGE_PUNT:
+	case MESSAGE_LEARN:
+	case MESSAGE_SOLICIT: break; // of the other direction
+	}
+	if (in != NULL)
+		actions_drain(worker, in, now);
+}
+
+bool commands_apply(struct worker *worker, ns_t now)
+{
+	struct message message;
+	uint32_t count;
+
+	for (count = 0; count < COMMANDS_PER_POLL; count++) {
+		if (!channel_take(&worker->channel, &message))
+			break;
+		apply(worker, &message, now);
+		channel_done(&message);
+	}
+	return count > 0;
+}

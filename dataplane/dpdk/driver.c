@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The driver table and the arithmetic of devargs.
+//
+// AF_PACKET's numbers come from its memory layout: a received frame lies 66 bytes into its slot of
+// framesz bytes (the kernel cuts off what does not fit), and the driver insists on mbufs that hold
+// framesz - 32 bytes. Slots are addressed without regard to block borders, so framesz must divide
+// blocksz.
+
+#include "dataplane/dpdk/driver.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	ETHERNET_BYTES = 14,
+	TAG_BYTES = 8,
+	MTU_MAX = 9216,
+	AF_PACKET_FRAMESZ = 2048, // the driver's default
+	AF_PACKET_HEAD = 66,
+	AF_PACKET_MBUF_LESS = 32,
+};
+
+#define AF_PACKET_JUMBO ",blocksz=20480,framesz=10240,framecnt=512"
+
+#define NIC_LOSS                                                                                   \
+	"nothing silently: frames that find no descriptor or no buffer are reported "              \
+	"(RX_MISSED, RX_NO_BUFFER)"
+
+// What NICs have in common; `...` is what may be lost.
+#define NIC(driver_name, ...)                                                                      \
+	{                                                                                          \
+		.name = (driver_name), .loss = __VA_ARGS__, .max_mtu = MTU_MAX, .idle_us = 5,      \
+		.ring = DRIVER_RING_DESCRIPTORS, .class = DRIVER_WIRE, .rx_interrupts = true,      \
+	}
+
+const struct driver drivers[] = {
+	NIC("pci", NIC_LOSS),
+	NIC("net_mlx5", NIC_LOSS),
+	NIC("net_ixgbe", NIC_LOSS),
+	NIC("net_i40e", NIC_LOSS "; drops PFC frames made by software unless told to pass them"),
+	NIC("net_ice", NIC_LOSS),
+	{
+		.name = "net_memif",
+		.loss = "nothing while connected; what is in the ring when the peer goes away",
+		.socket_key = "socket",
+		.max_mtu = MTU_MAX,
+		.idle_us = 500,
+		.ring = DRIVER_RING_MEMIF,
+		.class = DRIVER_RING,
+		.restart = true,
+	},
+	{
+		.name = "net_vhost",
+		.loss = "nothing while connected; what is in the guest's ring when the guest goes "
+			"away",
+		.socket_key = "iface",
+		.max_mtu = MTU_MAX,
+		.ring_frames = 256,
+		.idle_us = 500,
+		.ring = DRIVER_RING_FIXED,
+		.class = DRIVER_RING,
+		.rx_interrupts = true,
+	},
+	{
+		.name = "net_virtio_user",
+		.loss = "nothing while connected; what is in the ring when the backend goes away",
+		.max_mtu = MTU_MAX,
+		.idle_us = 500,
+		.ring = DRIVER_RING_DESCRIPTORS,
+		.class = DRIVER_RING,
+		.restart = true,
+	},
+	{
+		.name = "net_af_xdp",
+		.loss = "received frames while the fill ring is empty; sent frames while the "
+			"kernel is short of memory",
+		.mtu_reason = "a frame must fit in one page",
+		.max_mtu = 3400,
+		.own_mbufs = 4096,
+		.idle_us = 100,
+		.ring = DRIVER_RING_DESCRIPTORS,
+		.class = DRIVER_RING,
+		.contiguous = true,
+		.kernel = true,
+	},
+	{
+		.name = "net_af_packet",
+		.loss = "received frames while the kernel's ring is full; sent frames longer than "
+			"framesz, or while the interface is down",
+		.mtu_reason = "a frame must fit in a slot of framesz bytes",
+		.max_mtu = MTU_MAX,
+		.ring_frames = 512,
+		.idle_us = 200,
+		.ring = DRIVER_RING_FRAMECNT,
+		.class = DRIVER_RING,
+		.contiguous = true,
+		.kernel = true,
+	},
+	{
+		.name = "net_tap",
+		.loss = "sent frames while the kernel is short of memory or the interface is down",
+		.mtu_reason = "the driver loses longer frames",
+		.max_mtu = 1500,
+		.ring_frames = 1000,
+		.idle_us = 500,
+		.ring = DRIVER_RING_FIXED,
+		.class = DRIVER_RING,
+		.rx_interrupts = true,
+	},
+	{
+		.name = "net_ring",
+		.loss = "nothing",
+		.max_mtu = MTU_MAX,
+		.ring_frames = 1024,
+		.idle_us = 500,
+		.ring = DRIVER_RING_FIXED,
+		.class = DRIVER_RING,
+	},
+	{
+		.name = "net_pcap",
+		.loss = "sent frames when the file cannot be written",
+		.max_mtu = MTU_MAX,
+		.idle_us = 500,
+		.ring = DRIVER_RING_FIXED,
+		.class = DRIVER_RING,
+	},
+	{
+		.name = "net_null",
+		.loss = "everything sent, on purpose",
+		.max_mtu = MTU_MAX,
+		.idle_us = 500,
+		.ring = DRIVER_RING_FIXED,
+		.class = DRIVER_RING,
+	},
+};
+
+const uint32_t driver_count = sizeof(drivers) / sizeof(drivers[0]);
+
+// "0000:3b:00.0" or "3b:00.0", with or without arguments.
+static bool is_pci_address(const char *devargs)
+{
+	size_t len = strcspn(devargs, ",");
+
+	return len >= 7 && strspn(devargs, "0123456789abcdefABCDEF:.") == len &&
+	       devargs[len - 2] == '.';
+}
+
+const struct driver *driver_of_devargs(const char *devargs)
+{
+	if (is_pci_address(devargs))
+		return &drivers[0];
+	for (uint32_t i = 1; i < driver_count; i++) {
+		if (strncmp(devargs, drivers[i].name, strlen(drivers[i].name)) == 0)
+			return &drivers[i];
+	}
+	return NULL;
+}
+
+const struct driver *driver_of_name(const char *name, const struct driver *fallback)
+{
+	for (uint32_t i = 1; i < driver_count; i++) {
+		if (strcmp(name, drivers[i].name) == 0)
+			return &drivers[i];
+	}
+	return fallback;
+}
+
+bool driver_argument(const char *devargs, const char *key, char *out, size_t out_bytes)
+{
+	size_t key_len = strlen(key);
+
+	for (const char *at = strchr(devargs, ','); at != NULL; at = strchr(at, ',')) {
+		size_t len = strcspn(++at, ",");
+
+		if (strncmp(at, key, key_len) != 0 || at[key_len] != '=')
+			continue;
+		at += key_len + 1;
+		len -= key_len + 1;
+		if (len >= out_bytes)
+			return false;
+		memcpy(out, at, len);
+		out[len] = '\0';
+		return true;
+	}
+	return false;
+}
+
+static uint32_t argument_number(const char *devargs, const char *key, uint32_t fallback)
+{
+	char text[16];
+	char *end;
+	unsigned long value;
+
+	if (!driver_argument(devargs, key, text, sizeof(text)))
+		return fallback;
+	value = strtoul(text, &end, 10);
+	return *end == '\0' && end != text && value <= UINT32_MAX ? (uint32_t)value : fallback;
+}
+
+static bool is(const struct driver *driver, const char *name)
+{
+	return strcmp(driver->name, name) == 0;
+}
+
+static uint32_t af_packet_max_mtu(const char *devargs)
+{
+	uint32_t framesz = argument_number(devargs, "framesz", AF_PACKET_FRAMESZ);
+	uint32_t less = AF_PACKET_HEAD + ETHERNET_BYTES + TAG_BYTES;
+
+	return framesz > less ? framesz - less : 0;
+}
+
+int driver_devargs(const struct driver *driver, const struct port_config *config, char *out,
+		   size_t out_bytes)
+{
+	const char *more = "";
+	char text[16];
+	int len;
+
+	if (is(driver, "net_af_packet") && config->mtu > af_packet_max_mtu("") &&
+	    !driver_argument(config->devargs, "framesz", text, sizeof(text)))
+		more = AF_PACKET_JUMBO;
+	len = snprintf(out, out_bytes, "%s%s", config->devargs, more);
+	return len < 0 || (size_t)len >= out_bytes ? -ENAMETOOLONG : 0;
+}
+
+uint32_t driver_max_mtu(const struct driver *driver, const char *devargs)
+{
+	if (!is(driver, "net_af_packet"))
+		return driver->max_mtu;
+	return (uint32_t)u64_min(driver->max_mtu, af_packet_max_mtu(devargs));
+}
+
+uint32_t driver_contiguous_bytes(const struct driver *driver, const char *devargs, uint32_t mtu)
+{
+	if (!driver->contiguous)
+		return 0;
+	if (is(driver, "net_af_packet"))
+		return argument_number(devargs, "framesz", AF_PACKET_FRAMESZ) - AF_PACKET_MBUF_LESS;
+	return mtu + ETHERNET_BYTES + TAG_BYTES;
+}
+
+uint32_t driver_ring_frames(const struct driver *driver, const char *devargs, uint32_t descriptors)
+{
+	switch (driver->ring) {
+	case DRIVER_RING_DESCRIPTORS: return descriptors;
+	case DRIVER_RING_MEMIF: return 1u << (argument_number(devargs, "rsize", 10) & 31);
+	case DRIVER_RING_FRAMECNT: return argument_number(devargs, "framecnt", driver->ring_frames);
+	case DRIVER_RING_FIXED: return driver->ring_frames;
+	}
+	return 0;
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The EAL's command line from our options.
+//
+// With hugepages the process runs --in-memory: nothing is left in a file system and processes need
+// no prefix to stay apart. Without them the EAL cannot (the two options exclude each other), so all
+// memory is one anonymous mapping of a size given in advance, and the prefix names its directory.
+
+#include "dataplane/dpdk/eal.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_log.h>
+
+#include "sys/log.h"
+
+enum { ARGS_MAX = 32 + 2 * EAL_PCI_MAX, ARG_BYTES = 160, MEGABYTE = 1 << 20 };
+
+struct arguments {
+	char text[ARGS_MAX][ARG_BYTES];
+	char *argv[ARGS_MAX + 1];
+	int argc;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct arguments *args, const char *format,
+						      ...)
+{
+	va_list list;
+
+	if (args->argc == ARGS_MAX)
+		return;
+	va_start(list, format);
+	vsnprintf(args->text[args->argc], ARG_BYTES, format, list);
+	va_end(list);
+	args->argv[args->argc] = args->text[args->argc];
+	args->argc++;
+}
+
+static uint64_t read_number(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char text[32] = "";
+	uint64_t value = 0;
+
+	if (file == NULL)
+		return 0;
+	if (fgets(text, sizeof(text), file) != NULL)
+		value = strtoull(text, NULL, 10);
+	fclose(file);
+	return value;
+}
+
+static uint64_t free_hugepage_bytes(void)
+{
+	uint64_t bytes = 0;
+	glob_t found;
+
+	if (glob("/sys/kernel/mm/hugepages/hugepages-*kB", 0, NULL, &found) != 0)
+		return 0;
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		const char *dash = strrchr(found.gl_pathv[i], '-');
+		char path[256];
+
+		snprintf(path, sizeof(path), "%s/free_hugepages", found.gl_pathv[i]);
+		bytes += strtoull(dash + 1, NULL, 10) * 1024 * read_number(path);
+	}
+	globfree(&found);
+	return bytes;
+}
+
+static bool use_hugepages(const struct eal_options *options)
+{
+	uint64_t have;
+
+	if (options->memory != EAL_MEMORY_AUTO)
+		return options->memory == EAL_MEMORY_HUGE;
+	have = free_hugepage_bytes();
+	if (have >= options->memory_bytes)
+		return true;
+	log_info("%s: %llu MB of hugepages are free, %llu MB needed: running without (--no-huge)",
+		 options->name, (unsigned long long)(have / MEGABYTE),
+		 (unsigned long long)(options->memory_bytes / MEGABYTE + 1));
+	return false;
+}
+
+// "0,2-3" style list of the processors this process may use, for --lcores.
+static int allowed_cpus(char *out, size_t out_bytes)
+{
+	cpu_set_t set;
+	size_t len = 0;
+
+	if (sched_getaffinity(0, sizeof(set), &set) != 0)
+		return -errno;
+	for (int cpu = 0; cpu < CPU_SETSIZE && len + 8 < out_bytes; cpu++) {
+		if (CPU_ISSET(cpu, &set))
+			len += (size_t)snprintf(out + len, out_bytes - len, "%s%d",
+						len == 0 ? "" : ",", cpu);
+	}
+	return len == 0 ? -EINVAL : 0;
+}
+
+static void add_memory(struct arguments *args, const struct eal_options *options)
+{
+	if (use_hugepages(options)) {
+		add(args, "--in-memory");
+		return;
+	}
+	add(args, "--no-huge");
+	add(args, "-m");
+	add(args, "%llu", (unsigned long long)(options->memory_bytes / MEGABYTE + 1));
+	add(args, "--no-shconf");
+	add(args, "--file-prefix");
+	add(args, "weft-%s-%d", options->name, (int)getpid());
+}
+
+// The EAL makes a directory that it has no use for, since nothing is shared. Gone at once, it
+// cannot be left behind by a process that is killed.
+static void remove_directory(const struct eal_options *options)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "/var/run/dpdk/weft-%s-%d", options->name, (int)getpid());
+	rmdir(path);
+}
+
+int eal_start(const struct eal_options *options)
+{
+	struct arguments *args = calloc(1, sizeof(*args));
+	char cpus[ARG_BYTES - 32];
+	int rc;
+
+	if (args == NULL)
+		return -ENOMEM;
+	rc = allowed_cpus(cpus, sizeof(cpus));
+	if (rc != 0)
+		goto out;
+	add(args, "weft-switch");
+	add(args, "--lcores");
+	if (options->cpu >= 0)
+		add(args, "%d@(%s),%d@%d", EAL_LCORE_CONTROL, cpus, EAL_LCORE_FORWARD,
+		    options->cpu);
+	else
+		add(args, "%d@(%s),%d@(%s)", EAL_LCORE_CONTROL, cpus, EAL_LCORE_FORWARD, cpus);
+	add(args, "--main-lcore");
+	add(args, "%d", EAL_LCORE_CONTROL);
+	add_memory(args, options);
+	add(args, "--no-telemetry");
+	add(args, "--log-level=*:error");
+	if (options->pci_count == 0)
+		add(args, "--no-pci");
+	for (uint32_t i = 0; i < options->pci_count; i++) {
+		add(args, "-a");
+		add(args, "%s", options->pci[i]);
+	}
+	rte_openlog_stream(stderr);
+	rc = rte_eal_init(args->argc, args->argv) < 0 ? -rte_errno : 0;
+	remove_directory(options);
+	if (rc != 0)
+		log_err("%s: the DPDK environment does not start: %s", options->name,
+			strerror(-rc));
+out:
+	free(args);
+	return rc;
+}
+
+void eal_stop(void)
+{
+	rte_eal_cleanup();
+}

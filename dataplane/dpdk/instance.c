@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// From a configuration file to a switch that could forward.
+//
+// Loading needs no DPDK environment, so that --check can use it and so that the memory a switch
+// will need is known before the environment starts. The lcore borrows what instance_create() makes.
+
+#include "dataplane/dpdk/instance.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_malloc.h>
+
+#include "sys/cfg_load.h"
+#include "sys/fault.h"
+#include "sys/log.h"
+
+enum {
+	EAL_OVERHEAD_BYTES = 32 << 20, // rings, devices and what malloc loses
+	PORT_OVERHEAD_BYTES = 1 << 20,
+};
+
+static int build_profile(struct instance *in, const char *path, FILE *errors)
+{
+	struct profile_fault fault = { 0 };
+	char text[512];
+	int rc;
+
+	in->profile = calloc(1, profile_bytes(in->config->port_count));
+	if (in->profile == NULL)
+		return -ENOMEM;
+	rc = profile_build(in->config, in->profile, &fault);
+	if (rc == 0)
+		return 0;
+	fault_render(text, sizeof(text), profile_fault_texts[fault.id], fault.object, fault.detail,
+		     fault.have, fault.want);
+	if (fault.line != 0)
+		fprintf(errors, "%s:%u: %s\n", path, fault.line, text);
+	else
+		fprintf(errors, "%s: %s\n", path, text);
+	return rc;
+}
+
+static int prepare_ports(struct instance *in, const char *path, FILE *errors)
+{
+	uint32_t contiguous = 0;
+	uint32_t own_mbufs = 0;
+	int rc = 0;
+
+	in->port_count = in->config->port_count;
+	in->port = calloc(in->port_count, sizeof(*in->port));
+	if (in->port == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < in->port_count; i++) {
+		struct port *port = &in->port[i];
+		uint32_t bytes;
+
+		if (port_prepare(port, &in->config->port[i], path, errors) != 0) {
+			rc = -EINVAL;
+			continue;
+		}
+		bytes = port_contiguous_bytes(port);
+		contiguous = bytes > contiguous ? bytes : contiguous;
+		own_mbufs += port->driver->own_mbufs;
+	}
+	pool_plan(in->config, contiguous, own_mbufs, &in->plan);
+	return rc;
+}
+
+int instance_load(struct instance *in, const char *path, FILE *errors)
+{
+	int rc;
+
+	*in = (struct instance){ 0 };
+	in->config = calloc(1, sizeof(*in->config));
+	if (in->config == NULL)
+		return -ENOMEM;
+	rc = cfg_load(path, config_tables, CONFIG_TABLE_COUNT, in->config, errors);
+	if (rc == 0)
+		rc = build_profile(in, path, errors);
+	if (rc == 0)
+		rc = prepare_ports(in, path, errors);
+	if (rc != 0)
+		instance_unload(in);
+	return rc;
+}
+
+uint64_t instance_bytes(const struct instance *in)
+{
+	return in->plan.bytes + sw_bytes(in->profile) + EAL_OVERHEAD_BYTES +
+	       in->port_count * (uint64_t)PORT_OVERHEAD_BYTES;
+}
+
+static void prepare_io(struct instance *in)
+{
+	for (uint32_t i = 0; i < in->port_count; i++) {
+		in->io[i].control = in->pools.control;
+		in->io[i].ethdev = PORT_NO_DEVICE;
+	}
+}
+
+int instance_create(struct instance *in, ns_t now)
+{
+	const char *name = in->config->sw.name;
+	int rc = pools_create(name, &in->plan, &in->pools);
+	void *memory;
+
+	if (rc != 0) {
+		log_err("%s: no memory for %u packet buffers: %s", name, in->plan.data_count,
+			strerror(-rc));
+		return rc;
+	}
+	memory = rte_malloc("weft_sw", sw_bytes(in->profile), 64);
+	in->io = rte_zmalloc("weft_io", in->port_count * sizeof(*in->io), 64);
+	if (memory == NULL || in->io == NULL) {
+		log_err("%s: no memory for the switch", name);
+		rte_free(memory);
+		goto err;
+	}
+	in->sw = sw_init(memory, in->profile, in->config->sw.seed, now);
+	prepare_io(in);
+	return 0;
+
+err:
+	rte_free(in->io);
+	in->io = NULL;
+	pools_destroy(&in->pools);
+	return -ENOMEM;
+}
+
+void instance_release(struct instance *in)
+{
+	rte_free(in->io);
+	rte_free(in->sw);
+	pools_destroy(&in->pools);
+	in->io = NULL;
+	in->sw = NULL;
+}
+
+void instance_unload(struct instance *in)
+{
+	free(in->port);
+	free(in->profile);
+	free(in->config);
+	*in = (struct instance){ 0 };
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One switch of this process: the core's value, its buffers and its ports. A process may host
+// several; the forwarding lcore polls them in turn.
+#pragma once
+
+#include "dataplane/dpdk/pktio.h"
+#include "dataplane/dpdk/port.h"
+
+struct instance {
+	// control: rw until the lcore starts, ro afterwards
+	struct sw_config *config;
+	uint32_t port_count;
+	struct pool_plan plan;
+	struct pools pools;
+	// control: rw
+	struct port *port;          // port_count
+	struct sw_profile *profile; // in use by the core; replaced through MESSAGE_PROFILE
+	// lcore: rw from its start to its end
+	struct sw *sw;
+	struct pktio *io; // port_count; see pktio.h for who may touch one
+};
+
+// Reads the configuration at `path`, builds the profile and checks the ports, with every error on
+// `errors` ("FILE:LINE: ..."). Needs no EAL. 0, or -errno and nothing left behind.
+int instance_load(struct instance *in, const char *path, FILE *errors);
+
+// EAL memory that the switch will need.
+uint64_t instance_bytes(const struct instance *in);
+
+// Once the EAL has started: buffers and the switch itself, all links down, no port open. 0, or
+// -errno, logged, and nothing left behind but what instance_load() made.
+int instance_create(struct instance *in, ns_t now);
+
+// Undoes instance_create(): ports are closed, the lcore has ended, the EAL still runs. Accepts an
+// instance that was never created.
+void instance_release(struct instance *in);
+
+// Undoes instance_load(). Accepts an instance of zeros.
+void instance_unload(struct instance *in);

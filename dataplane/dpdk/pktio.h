@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The packet side of a port: what the forwarding lcore needs to receive and send, and nothing else.
+//
+// Frames that the driver does not take wait in `pending`, and until they are gone the core is not
+// asked for more, so what a pause cannot recall is at most the driver's ring and one burst. PFC
+// frames do not wait behind them: only the driver's ring is ahead of a PFC frame.
+#pragma once
+
+#include "dataplane/core/sw.h"
+#include "dataplane/dpdk/pool.h"
+
+enum { PKTIO_BURST = 32, IDLE_NS_MAX = 500000 };
+static_assert((int)PKTIO_BURST <= (int)SW_BURST_MAX, "a burst is one call of the core");
+
+// All fields belong to the lcore from a MESSAGE_LINK up to its answer to the MESSAGE_LINK down, to
+// control otherwise.
+struct pktio {
+	uint16_t ethdev;
+	bool active;     // link up: may be received from and sent to
+	bool interrupts; // the driver may have receive interrupts
+	bool watched;    // and they can end a sleep of this lcore
+	uint8_t xoff;    // priorities that the peer was last told to hold
+	uint8_t mac[6];  // source of PFC frames
+	uint32_t pending_count;
+	uint64_t idle_ns;     // longest sleep before the receive ring is at risk
+	struct pfc_frame due; // what the peer must still be told; enable 0: nothing
+	struct rte_mempool *control;
+	struct rte_mbuf *pending[PKTIO_BURST];
+};
+
+// --- rx.c -------------------------------------------------------------------------------------
+
+// Receives at most PKTIO_BURST frames, ready for sw_rx().
+uint32_t pktio_rx(struct pktio *io, struct pkt **pkts);
+
+// --- tx.c -------------------------------------------------------------------------------------
+
+// Notes a PFC frame and sends it at once if the driver takes it. A frame that must wait is merged
+// with later ones, the newest timer of a priority counts; so nothing is lost and no XOFF is sent
+// after its XON.
+void pktio_pfc(struct pktio *io, const struct pfc_frame *frame);
+
+// Sends what the driver refused before: PFC, then data. True when nothing is left.
+bool pktio_flush(struct pktio *io);
+
+// Sends one burst that sw_tx() gave; the caller has flushed.
+void pktio_tx(struct pktio *io, struct pkt **pkts, uint32_t count);
+
+// Gives up what waits: frees it and has the core count it as refused.
+void pktio_abandon(struct pktio *io, struct sw *sw, port_t port);

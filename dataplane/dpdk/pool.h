@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Buffers of one switch. Data frames and frames that the switch makes itself (PFC, solicitations)
+// come from different pools, so that no load of data can keep a PFC frame from being made.
+//
+// Every mbuf carries the core's struct pkt in its private area, right behind struct rte_mbuf.
+#pragma once
+
+#include <rte_mbuf.h>
+
+#include "dataplane/core/config.h"
+#include "dataplane/core/pkt.h"
+
+enum {
+	POOL_CACHE = 256,
+	POOL_SEGMENT_BYTES = 2048, // data per mbuf where frames may span several
+	POOL_CONTROL_BYTES = 256,  // data per mbuf of the control pool
+};
+
+struct pools {
+	struct rte_mempool *data;    // segments: frames may span several
+	struct rte_mempool *wide;    // for drivers that want each frame in one mbuf; or NULL
+	struct rte_mempool *control; // what the switch makes itself
+};
+
+// What to create; made before the EAL starts, since without hugepages it must be told all memory
+// in advance.
+struct pool_plan {
+	uint32_t data_count;      // of data, and of wide
+	uint32_t wide_room_bytes; // 0: no wide pool
+	uint32_t control_count;
+	uint64_t bytes; // of all pools, with all overhead
+};
+
+// Sizes for a switch: all descriptors its buffer may hold, both rings of each port, bursts on the
+// way and mempool caches. `contiguous_bytes` is the longest frame that must lie in one mbuf, 0 when
+// there is none; `own_mbufs` is what drivers keep for themselves.
+void pool_plan(const struct sw_config *config, uint32_t contiguous_bytes, uint32_t own_mbufs,
+	       struct pool_plan *plan);
+
+// Creates the pools, named after the switch. 0, or -errno and nothing created.
+int pools_create(const char *name, const struct pool_plan *plan, struct pools *pools);
+
+// Accepts pools that were never created.
+void pools_destroy(struct pools *pools);
+
+// The pool that feeds a port whose mbufs must hold `contiguous_bytes`.
+static inline struct rte_mempool *pools_rx(const struct pools *pools, uint32_t contiguous_bytes)
+{
+	return contiguous_bytes > POOL_SEGMENT_BYTES ? pools->wide : pools->data;
+}
+
+static inline struct pkt *pkt_of_mbuf(struct rte_mbuf *m)
+{
+	return (struct pkt *)(m + 1);
+}
+
+static inline struct rte_mbuf *mbuf_of_pkt(const struct pkt *p)
+{
+	return (struct rte_mbuf *)(uintptr_t)p - 1;
+}
+
+// Fills the fields of struct pkt that are the shell's.
+static inline struct pkt *pkt_from_mbuf(struct rte_mbuf *m)
+{
+	struct pkt *p = pkt_of_mbuf(m);
+
+	p->data = rte_pktmbuf_mtod(m, uint8_t *);
+	p->len = m->pkt_len;
+	p->head_len = m->data_len;
+	p->descriptors = (uint8_t)m->nb_segs;
+	return p;
+}
+
+// Gives a frame that the core has finished with back its shape as an mbuf: tags may have moved the
+// start of the first segment.
+static inline struct rte_mbuf *mbuf_from_pkt(const struct pkt *p)
+{
+	struct rte_mbuf *m = mbuf_of_pkt(p);
+
+	m->data_off = (uint16_t)(p->data - (uint8_t *)m->buf_addr);
+	m->data_len = (uint16_t)(m->data_len + p->len - m->pkt_len);
+	m->pkt_len = p->len;
+	return m;
+}

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Opens and closes DPDK devices.
+//
+// Virtual devices refuse a large MTU in rte_eth_dev_configure(), and many also when it is set, but
+// pass large frames all the same: configure with 1500, then set it, and where a virtual device
+// refuses, the driver table is what counts.
+
+#include "dataplane/dpdk/port.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <rte_dev.h>
+
+#include "dataplane/dpdk/pool.h"
+#include "dataplane/dpdk/stale_socket.h"
+#include "sys/log.h"
+
+int port_prepare(struct port *port, const struct port_config *config, const char *path,
+		 FILE *errors)
+{
+	uint32_t max_mtu;
+
+	*port = (struct port){ .config = config, .ethdev = PORT_NO_DEVICE };
+	port->driver = driver_of_devargs(config->devargs);
+	if (port->driver == NULL) {
+		fprintf(errors, "%s:%u: port %s: no driver for devargs \"%s\"\n", path,
+			config->line, config->name, config->devargs);
+		return -EINVAL;
+	}
+	if (driver_devargs(port->driver, config, port->devargs, sizeof(port->devargs)) != 0) {
+		fprintf(errors, "%s:%u: port %s: devargs are too long\n", path, config->line,
+			config->name);
+		return -EINVAL;
+	}
+	max_mtu = driver_max_mtu(port->driver, port->devargs);
+	if (config->mtu > max_mtu) {
+		fprintf(errors, "%s:%u: port %s: MTU %u is not possible with %s, at most %u: %s\n",
+			path, config->line, config->name, (uint32_t)config->mtu, port->driver->name,
+			max_mtu, port->driver->mtu_reason);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+uint32_t port_contiguous_bytes(const struct port *port)
+{
+	return driver_contiguous_bytes(port->driver, port->devargs, (uint32_t)port->config->mtu);
+}
+
+// Runs in a thread of the EAL.
+static int on_removed(uint16_t ethdev, enum rte_eth_event_type event, void *arg, void *result)
+{
+	struct port *port = arg;
+
+	__atomic_store_n(&port->removed, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+// Says once why a port cannot be opened, until it has been open again.
+static int fail(struct port *port, int rc, const char *what)
+{
+	if (!port->failed)
+		log_err("%s: %s (%s): %s", port->config->name, what, port->devargs, strerror(-rc));
+	port->failed = true;
+	return rc;
+}
+
+static int find_device(struct port *port)
+{
+	char name[RTE_ETH_NAME_MAX_LEN];
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(port->devargs, ","), port->devargs);
+	return rte_eth_dev_get_port_by_name(name, &port->ethdev);
+}
+
+// The listening side of a software link binds a file that an earlier process may have left.
+static void clear_socket(const struct port *port)
+{
+	char path[CONFIG_TEXT_BYTES];
+
+	if (port->driver->socket_key != NULL &&
+	    driver_argument(port->devargs, port->driver->socket_key, path, sizeof(path)))
+		stale_socket_remove(path);
+}
+
+static int probe(struct port *port)
+{
+	char iface[IF_NAMESIZE];
+	int rc;
+
+	port->kernel_index = 0;
+	if (port->driver->kernel && driver_argument(port->devargs, "iface", iface, sizeof(iface))) {
+		port->kernel_index = if_nametoindex(iface);
+		if (port->kernel_index == 0)
+			return fail(port, -ENODEV, "its kernel interface does not exist");
+	}
+	clear_socket(port);
+	rc = rte_dev_probe(port->devargs);
+	if (rc < 0)
+		return fail(port, rc == -1 ? -ENODEV : rc, "the device cannot be probed");
+	rc = find_device(port);
+	if (rc < 0) {
+		port->ethdev = PORT_NO_DEVICE;
+		return fail(port, rc, "the device is no Ethernet port");
+	}
+	return 0;
+}
+
+// Frames longer than an interface's MTU would be lost in the kernel.
+static int set_kernel_mtu(const struct port *port)
+{
+	struct ifreq request = { .ifr_mtu = (int)port->config->mtu };
+	int fd;
+	int rc;
+
+	if (!port->driver->kernel ||
+	    !driver_argument(port->devargs, "iface", request.ifr_name, sizeof(request.ifr_name)))
+		return 0;
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	rc = ioctl(fd, SIOCSIFMTU, &request) == 0 ? 0 : -errno;
+	close(fd);
+	return rc;
+}
+
+static int set_mtu(struct port *port, const struct rte_eth_dev_info *info)
+{
+	uint32_t frame_bytes = (uint32_t)port->config->mtu + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+	int rc = -ENOTSUP;
+
+	// Most virtual devices name a limit of 1518 bytes that they do not mean: port_prepare() has
+	// asked the driver table.
+	if (port->driver->class == DRIVER_WIRE || frame_bytes <= info->max_rx_pktlen)
+		rc = rte_eth_dev_set_mtu(port->ethdev, (uint16_t)port->config->mtu);
+	if (rc == -ENOTSUP)
+		rc = set_kernel_mtu(port);
+	if (rc == 0)
+		return 0;
+	log_err("%s: MTU %u is refused by %s (%s): %s", port->config->name,
+		(uint32_t)port->config->mtu, port->driver->name, port->devargs, strerror(-rc));
+	port->failed = true;
+	return -EINVAL;
+}
+
+// A NIC eats PFC frames in both directions unless it is told to let them pass.
+static int pass_pfc(struct port *port)
+{
+	struct rte_eth_fc_conf conf = { 0 };
+	int rc = rte_eth_dev_flow_ctrl_get(port->ethdev, &conf);
+
+	conf.mode = RTE_ETH_FC_NONE;
+	conf.autoneg = 0;
+	conf.mac_ctrl_frame_fwd = 1;
+	if (rc == 0)
+		rc = rte_eth_dev_flow_ctrl_set(port->ethdev, &conf);
+	if (rc == 0)
+		return 0;
+	log_err("%s: %s does not let PFC frames pass (%s), so no priority can be lossless here",
+		port->config->name, port->driver->name, strerror(-rc));
+	port->failed = true;
+	return -EINVAL;
+}
+
+static int setup_queues(struct port *port, struct rte_mempool *pool)
+{
+	uint16_t rx_ring = (uint16_t)port->config->rx_ring;
+	uint16_t tx_ring = (uint16_t)port->config->tx_ring;
+	int rc;
+
+	rc = rte_eth_dev_adjust_nb_rx_tx_desc(port->ethdev, &rx_ring, &tx_ring);
+	if (rc == 0)
+		rc = rte_eth_rx_queue_setup(port->ethdev, 0, rx_ring, SOCKET_ID_ANY, NULL, pool);
+	if (rc == 0)
+		rc = rte_eth_tx_queue_setup(port->ethdev, 0, tx_ring, SOCKET_ID_ANY, NULL);
+	port->rx_ring_frames = driver_ring_frames(port->driver, port->devargs, rx_ring);
+	port->tx_ring_frames = driver_ring_frames(port->driver, port->devargs, tx_ring);
+	return rc;
+}
+
+static int configure(struct port *port, const struct rte_eth_dev_info *info, bool scattered)
+{
+	struct rte_eth_conf conf = { .rxmode.mtu = RTE_ETHER_MTU };
+
+	if (scattered)
+		conf.rxmode.offloads = info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
+	conf.txmode.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	conf.intr_conf.rxq = port->driver->rx_interrupts;
+	return rte_eth_dev_configure(port->ethdev, 1, 1, &conf);
+}
+
+static bool is_zero_mac(const uint8_t mac[6])
+{
+	static const uint8_t zero[6];
+
+	return memcmp(mac, zero, sizeof(zero)) == 0;
+}
+
+// PFC frames need a real source address, and some virtual devices have none.
+static void read_mac(struct port *port)
+{
+	struct rte_ether_addr addr = { 0 };
+	uint32_t hash = 2166136261u;
+
+	if (rte_eth_macaddr_get(port->ethdev, &addr) == 0)
+		memcpy(port->mac, addr.addr_bytes, sizeof(port->mac));
+	if (!is_zero_mac(port->mac))
+		return;
+	for (const char *c = port->devargs; *c != '\0'; c++)
+		hash = (hash ^ (uint8_t)*c) * 16777619u;
+	port->mac[0] = 2; // locally administered
+	port->mac[1] = 0x77;
+	memcpy(port->mac + 2, &hash, sizeof(hash));
+}
+
+static int start(struct port *port, struct rte_mempool *pool, bool lossless)
+{
+	struct rte_eth_dev_info info;
+	int rc = rte_eth_dev_info_get(port->ethdev, &info);
+
+	if (rc != 0)
+		return fail(port, rc, "the device tells nothing about itself");
+	port->driver = driver_of_name(info.driver_name, port->driver);
+	rc = configure(port, &info, port_contiguous_bytes(port) == 0);
+	if (rc != 0)
+		return fail(port, rc, "the device cannot be configured");
+	rc = set_mtu(port, &info);
+	if (rc == 0 && lossless && port->driver->class == DRIVER_WIRE)
+		rc = pass_pfc(port);
+	if (rc != 0)
+		return rc;
+	rc = setup_queues(port, pool);
+	if (rc != 0)
+		return fail(port, rc, "its queues cannot be set up");
+	rte_eth_dev_callback_register(port->ethdev, RTE_ETH_EVENT_INTR_RMV, on_removed, port);
+	rc = rte_eth_dev_start(port->ethdev);
+	if (rc != 0)
+		return fail(port, rc == -1 ? -EAGAIN : rc, "the device does not start");
+	// Virtual devices have no filter and say so with an error.
+	rte_eth_promiscuous_enable(port->ethdev);
+	rte_eth_allmulticast_enable(port->ethdev);
+	read_mac(port);
+	return 0;
+}
+
+// While a port is being retried its driver would repeat its complaint with each attempt.
+static void quiet_drivers(bool quiet)
+{
+	rte_log_set_level_pattern("pmd.*", quiet ? RTE_LOG_CRIT : RTE_LOG_ERR);
+	rte_log_set_level_pattern("lib.eal", quiet ? RTE_LOG_CRIT : RTE_LOG_ERR);
+}
+
+int port_open(struct port *port, struct rte_mempool *pool, bool lossless)
+{
+	int rc;
+
+	port->removed = 0;
+	port->carrier = false;
+	port->was_up = false;
+	port->last = (struct rte_eth_stats){ 0 };
+	quiet_drivers(port->failed);
+	rc = probe(port);
+	if (rc == 0)
+		rc = start(port, pool, lossless);
+	if (rc != 0)
+		port_close(port);
+	quiet_drivers(false);
+	if (rc != 0)
+		return rc;
+	port->failed = false;
+	log_info("%s: %s is open (%s), MTU %u", port->config->name, port->driver->name,
+		 port->devargs, (uint32_t)port->config->mtu);
+	return 0;
+}
+
+void port_close(struct port *port)
+{
+	struct rte_eth_dev_info info = { 0 };
+
+	if (port->ethdev == PORT_NO_DEVICE)
+		return;
+	if (rte_eth_dev_info_get(port->ethdev, &info) != 0)
+		info.device = NULL;
+	rte_eth_dev_callback_unregister(port->ethdev, RTE_ETH_EVENT_INTR_RMV, on_removed, port);
+	rte_eth_dev_stop(port->ethdev);
+	rte_eth_dev_close(port->ethdev);
+	if (info.device != NULL)
+		rte_dev_remove(info.device);
+	port->ethdev = PORT_NO_DEVICE;
+	port->carrier = false;
+}
+
+// The side that connects must be started again to connect again; the side that listens need not.
+static bool connects(const struct port *port)
+{
+	char value[16];
+
+	if (!port->driver->restart)
+		return false;
+	if (driver_argument(port->devargs, "role", value, sizeof(value)))
+		return strcmp(value, "server") != 0 && strcmp(value, "master") != 0;
+	return !driver_argument(port->devargs, "server", value, sizeof(value));
+}
+
+bool port_vanished(const struct port *port)
+{
+	char iface[IF_NAMESIZE];
+
+	if (port->ethdev == PORT_NO_DEVICE)
+		return false;
+	if (__atomic_load_n(&port->removed, __ATOMIC_ACQUIRE) != 0)
+		return true;
+	if (port->kernel_index != 0 &&
+	    driver_argument(port->devargs, "iface", iface, sizeof(iface)) &&
+	    if_nametoindex(iface) != port->kernel_index)
+		return true;
+	return port->was_up && !port->carrier && connects(port);
+}
+
+bool port_poll_link(struct port *port)
+{
+	struct rte_eth_link link = { 0 };
+
+	if (port->ethdev == PORT_NO_DEVICE || rte_eth_link_get_nowait(port->ethdev, &link) != 0)
+		link.link_status = RTE_ETH_LINK_DOWN;
+	port->carrier = link.link_status == RTE_ETH_LINK_UP;
+	port->was_up |= port->carrier;
+	port->link_mbps = link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : link.link_speed;
+	return port->carrier;
+}
+
+// Some drivers start counting anew when their peer reconnects.
+static uint64_t advance(uint64_t now, uint64_t *last)
+{
+	uint64_t delta = now >= *last ? now - *last : now;
+
+	*last = now;
+	return delta;
+}
+
+void port_poll_lost(struct port *port, uint64_t *no_buffer, uint64_t *missed)
+{
+	struct rte_eth_stats now;
+
+	*no_buffer = 0;
+	*missed = 0;
+	if (port->ethdev == PORT_NO_DEVICE || rte_eth_stats_get(port->ethdev, &now) != 0)
+		return;
+	*no_buffer = advance(now.rx_nombuf, &port->last.rx_nombuf);
+	*missed = advance(now.imissed, &port->last.imissed);
+}

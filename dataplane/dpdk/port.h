@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The life of one port: a DPDK device that is probed, configured, started, and may go away at any
+// time. All of it belongs to the control thread; the lcore only gets the number of a started device
+// (pktio.h) and gives it back before anything is done to the device.
+#pragma once
+
+#include <rte_ethdev.h>
+
+#include "dataplane/core/config.h"
+#include "dataplane/dpdk/driver.h"
+
+enum { PORT_NO_DEVICE = RTE_MAX_ETHPORTS };
+
+struct port {
+	const struct port_config *config;
+	const struct driver *driver;
+	char devargs[CONFIG_TEXT_BYTES + 64]; // completed for the driver
+	uint16_t ethdev;                      // PORT_NO_DEVICE: none
+	bool carrier;                         // as of the last port_poll_link()
+	bool was_up;                          // had carrier since it was opened
+	bool failed; // the last attempt to open it failed, and that was said
+	uint8_t mac[6];
+	uint32_t kernel_index;   // of the kernel's interface behind it, 0: none
+	uint32_t link_mbps;      // as the driver reports it
+	uint32_t rx_ring_frames; // what the rings may hold
+	uint32_t tx_ring_frames;
+	uint32_t removed;          // set by the driver's thread when the device is gone
+	struct rte_eth_stats last; // driver statistics already passed on
+};
+
+// Checks what can be told from the configuration alone (driver known, MTU possible), and completes
+// the devargs. 0, or -EINVAL with the reason on `errors`, which names file, line, port and driver.
+int port_prepare(struct port *port, const struct port_config *config, const char *path,
+		 FILE *errors);
+
+// Bytes one mbuf must hold for this port; 0 when frames may span several.
+uint32_t port_contiguous_bytes(const struct port *port);
+
+// Probes, configures and starts the device; frames come from `pool`. `lossless` says that the port
+// will generate PFC frames, which the device must then let pass. 0, or -errno with the reason
+// logged, once per row of failures. -EINVAL will not get better by itself; others may.
+int port_open(struct port *port, struct rte_mempool *pool, bool lossless);
+
+// Stops and removes the device. Harmless when there is none.
+void port_close(struct port *port);
+
+// True when the device is of no use any more and must be closed and opened again.
+bool port_vanished(const struct port *port);
+
+// Carrier now; updates link_mbps.
+bool port_poll_link(struct port *port);
+
+// Frames that the driver lost since the last call.
+void port_poll_lost(struct port *port, uint64_t *no_buffer, uint64_t *missed);
+
+// Largest frame on the wire, tags included, without FCS.
+static inline uint32_t port_frame_bytes(const struct port *port)
+{
+	return (uint32_t)port->config->mtu + 14 + 8;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// All statistics of a switch at one instant, filled by the lcore between two polls, so that sums
+// agree across ports.
+#pragma once
+
+#include "dataplane/core/sw.h"
+
+struct port_snapshot {
+	struct port_stats stats;
+	struct prio_stats prio[PRIO_COUNT];
+	struct pg_stats pg[PG_COUNT];
+	struct queue_stats queue[QUEUE_COUNT];
+	uint64_t drops[DROP_REASON_COUNT];
+	uint32_t pending_count; // frames the driver has refused so far
+	bool link_up;
+	bool held;
+};
+
+struct snapshot {
+	enum watermark_kind watermark; // set by who asks
+	bool conserve;                 // set by who asks: check the conservation equation
+	bool conserved;
+	ns_t now;
+	const struct sw_profile *profile;
+	struct switch_stats sw;
+	struct pool_stats pool[CONFIG_POOL_MAX];
+	struct port_snapshot port[]; // as many as the switch has
+};
+
+static inline size_t snapshot_bytes(uint32_t port_count)
+{
+	return sizeof(struct snapshot) + port_count * sizeof(struct port_snapshot);
+}
+
+// lcore: fills what the switch knows.
+void snapshot_fill(struct snapshot *out, const struct sw *sw, ns_t now);
+
+// A piece of the address table. `at` is where it goes on, 0 at the beginning and again at the end.
+enum { MAC_LIST_MAX = 512 };
+
+struct mac_list {
+	uint32_t at;
+	uint32_t count;
+	ns_t now;
+	struct mac_entry entry[MAC_LIST_MAX];
+};

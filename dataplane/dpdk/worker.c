@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The loop: tick, receive from every port, send to every port; one `now` per visit.
+//
+// Receiving goes round in single bursts, so no port waits longer than one burst of each other one.
+// Sending to a port goes on until the core or the driver has had enough: a queue must stand because
+// its port is slow, not because it was not asked.
+
+#include "dataplane/dpdk/worker.h"
+
+enum { TX_BURSTS = 8 };
+
+static uint32_t poll_rx(struct worker *worker, struct instance *in, ns_t now)
+{
+	struct pkt *pkts[PKTIO_BURST];
+	uint32_t total = 0;
+
+	for (uint32_t i = 0; i < in->port_count; i++) {
+		port_t port = { (uint16_t)i };
+		uint32_t count;
+
+		if (!in->io[i].active || sw_held(in->sw, port))
+			continue;
+		count = pktio_rx(&in->io[i], pkts);
+		if (count == 0)
+			continue;
+		sw_rx(in->sw, port, pkts, count, now);
+		actions_drain(worker, in, now);
+		total += count;
+	}
+	return total;
+}
+
+static uint32_t send_port(struct worker *worker, struct instance *in, port_t port, ns_t now)
+{
+	struct pktio *io = &in->io[port.v];
+	struct pkt *pkts[PKTIO_BURST];
+	uint32_t total = 0;
+
+	for (uint32_t i = 0; i < TX_BURSTS && io->pending_count == 0; i++) {
+		uint32_t count = sw_tx(in->sw, port, pkts, PKTIO_BURST, now);
+
+		if (count > 0)
+			pktio_tx(io, pkts, count);
+		actions_drain(worker, in, now);
+		total += count;
+		if (count < PKTIO_BURST)
+			break;
+	}
+	return total;
+}
+
+static uint32_t poll_tx(struct worker *worker, struct instance *in, ns_t now)
+{
+	uint32_t total = 0;
+
+	for (uint32_t i = 0; i < in->port_count; i++) {
+		port_t port = { (uint16_t)i };
+
+		if (!in->io[i].active || !pktio_flush(&in->io[i]))
+			continue;
+		if (sw_backlogged(in->sw, port))
+			total += send_port(worker, in, port, now);
+	}
+	return total;
+}
+
+static bool poll_instance(struct worker *worker, struct instance *in, ns_t now)
+{
+	uint32_t received;
+	uint32_t sent;
+
+	sw_tick(in->sw, now);
+	actions_drain(worker, in, now);
+	received = poll_rx(worker, in, now);
+	sent = poll_tx(worker, in, now);
+	worker->stats.rx_packets += received;
+	worker->stats.tx_packets += sent;
+	return received + sent > 0;
+}
+
+static void measure_gap(struct worker *worker, ns_t now)
+{
+	uint64_t gap = ns_since(now, worker->visited);
+
+	if (gap > worker->stats.max_gap_ns)
+		worker->stats.max_gap_ns = gap;
+	worker->visited = now;
+}
+
+int worker_run(void *arg)
+{
+	struct worker *worker = arg;
+
+	worker->visited = clock_now(&worker->clock);
+	while (!worker->stop) {
+		ns_t now = clock_now(&worker->clock);
+		bool worked;
+
+		measure_gap(worker, now);
+		worked = commands_apply(worker, now);
+		for (uint32_t i = 0; i < worker->instance_count; i++)
+			worked |= poll_instance(worker, worker->instance[i], now);
+		worker->stats.polls++;
+		worker->stats.busy_polls += worked;
+		if (worked)
+			idle_reset(worker);
+		else
+			idle_wait(worker, now);
+	}
+	return 0;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The forwarding lcore: polls the ports of its switches, carries out what the core asks for and
+// applies the control thread's messages between polls.
+#pragma once
+
+#include <rte_interrupts.h>
+
+#include "dataplane/dpdk/channel.h"
+#include "dataplane/dpdk/clock.h"
+#include "dataplane/dpdk/instance.h"
+
+enum { WORKER_INSTANCE_MAX = 32 };
+
+struct lcore_stats {
+	uint64_t polls;      // visits of the loop
+	uint64_t busy_polls; // of them, with something to do
+	uint64_t rx_packets;
+	uint64_t tx_packets;
+	uint64_t sleeps;          // timed sleeps
+	uint64_t interrupt_waits; // sleeps that a receive interrupt may end
+	uint64_t max_gap_ns;      // longest time between two visits, wanted sleep not counted
+	uint64_t reports_lost;    // messages that the control thread had no room for
+};
+
+// Back-off of an idle lcore, see idle.c.
+struct idle {
+	uint32_t empty_polls; // in a row
+	bool armed;           // receive interrupts are on
+	bool wake_known;      // the channel's eventfd is in this thread's epoll set
+	struct rte_epoll_event wake_event;
+};
+
+struct worker {
+	// control: rw until the lcore starts, ro afterwards
+	struct clock clock;
+	struct channel channel;
+	struct instance *instance[WORKER_INSTANCE_MAX];
+	uint32_t instance_count;
+	bool busy_poll; // never sleep
+	// lcore: rw
+	bool stop;
+	ns_t visited; // time of the last visit, moved on by wanted sleep
+	struct idle idle;
+	struct lcore_stats stats;
+};
+
+// The lcore's function; returns 0 after MESSAGE_STOP.
+int worker_run(void *worker);
+
+// --- actions.c --------------------------------------------------------------------------------
+
+// Carries out all that the core asks for at the moment.
+void actions_drain(struct worker *worker, struct instance *in, ns_t now);
+
+// --- commands.c -------------------------------------------------------------------------------
+
+// Applies waiting messages, at most a burst of them; true when there were any.
+bool commands_apply(struct worker *worker, ns_t now);
+
+// --- idle.c -----------------------------------------------------------------------------------
+
+// After a poll that found nothing: waits a little, never beyond a deadline of a switch.
+void idle_wait(struct worker *worker, ns_t now);
+
+// After a poll that found something.
+void idle_reset(struct worker *worker);
+
+// Adds a port that came up to what ends an interrupt wait, if its driver can, and removes it.
+void idle_watch(struct worker *worker, struct pktio *io);
+void idle_unwatch(struct worker *worker, struct pktio *io);

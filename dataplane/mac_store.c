@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Reads and writes the address file. Written to a temporary file, synchronised, renamed, and the
+// directory synchronised: after a crash there is the old file or the new one.
+
+#include "dataplane/mac_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "dataplane/dpdk/snapshot.h"
+#include "sys/log.h"
+
+enum { LINE_BYTES = 128, VID_MAX = 4094 };
+
+static bool parse_mac(const char *text, uint64_t *mac)
+{
+	*mac = 0;
+	for (uint32_t i = 0; i < 6; i++) {
+		char *end;
+		unsigned long byte = strtoul(text, &end, 16);
+
+		if (end != text + 2 || byte > 0xff || (i < 5 && *end != ':'))
+			return false;
+		*mac = *mac << 8 | byte;
+		text = end + 1;
+	}
+	return *mac != 0 && !(*mac >> 40 & 1);
+}
+
+// Cuts the next word out of *line.
+static char *next_word(char **line)
+{
+	char *word;
+
+	do {
+		word = strsep(line, " \t\n");
+	} while (word != NULL && *word == '\0');
+	return word;
+}
+
+static bool parse_line(char *line, const struct instance *in, struct mac_entry *out)
+{
+	const char *mac = next_word(&line);
+	const char *vid = next_word(&line);
+	const char *port = next_word(&line);
+	char *end;
+	unsigned long number;
+
+	if (port == NULL || next_word(&line) != NULL || !parse_mac(mac, &out->mac))
+		return false;
+	number = strtoul(vid, &end, 10);
+	if (*end != '\0' || number > VID_MAX)
+		return false;
+	out->vid = (uint16_t)number;
+	for (uint32_t i = 0; i < in->port_count; i++) {
+		if (strcmp(in->config->port[i].name, port) != 0)
+			continue;
+		out->port = (port_t){ (uint16_t)i };
+		return true;
+	}
+	return false;
+}
+
+static int read_file(struct mac_store *store, const struct instance *in)
+{
+	FILE *file = fopen(store->path, "re");
+	char line[LINE_BYTES];
+	uint32_t number = 0;
+	uint32_t max = (uint32_t)in->config->sw.mac_count;
+
+	if (file == NULL)
+		return errno == ENOENT ? 0 : -errno;
+	store->pending = calloc(max, sizeof(*store->pending));
+	while (store->pending != NULL && store->pending_count < max &&
+	       fgets(line, sizeof(line), file) != NULL) {
+		number++;
+		if (line[0] == '#')
+			continue;
+		if (parse_line(line, in, &store->pending[store->pending_count]))
+			store->pending_count++;
+		else
+			log_warn("%s:%u: not \"MAC VLAN PORT\" of this switch, skipped",
+				 store->path, number);
+	}
+	fclose(file);
+	return store->pending == NULL ? -ENOMEM : 0;
+}
+
+int mac_store_open(struct mac_store *store, const char *state_dir, const struct instance *in)
+{
+	const char *name = in->config->sw.name;
+	char dir[sizeof(store->path) - 8];
+	int rc = 0;
+
+	*store = (struct mac_store){ 0 };
+	if (snprintf(dir, sizeof(dir), "%s/%s", state_dir, name) >= (int)sizeof(dir)) {
+		log_err("%s: the path of the state directory is too long", name);
+		return -ENAMETOOLONG;
+	}
+	if ((mkdir(state_dir, 0755) != 0 && errno != EEXIST) ||
+	    (mkdir(dir, 0755) != 0 && errno != EEXIST)) {
+		rc = -errno;
+		log_err("%s: %s: %s", name, dir, strerror(-rc));
+		return rc;
+	}
+	snprintf(store->path, sizeof(store->path), "%s/macs", dir);
+	rc = read_file(store, in);
+	if (rc != 0)
+		log_err("%s: %s: %s", name, store->path, strerror(-rc));
+	return rc;
+}
+
+void mac_store_restore(struct mac_store *store, struct worker *worker, struct instance *in,
+		       const struct port_set *ports)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < store->pending_count; i++) {
+		const struct mac_entry *entry = &store->pending[i];
+		const struct message message = {
+			.kind = MESSAGE_MAC_SET,
+			.instance = in,
+			.port = entry->port,
+			.vid = entry->vid,
+			.mac = entry->mac,
+		};
+
+		if (port_set_has(ports, entry->port))
+			channel_send(&worker->channel, &message);
+		else
+			store->pending[kept++] = *entry;
+	}
+	store->pending_count = kept;
+}
+
+struct writer {
+	const struct instance *in;
+	FILE *file; // NULL: only the hash is wanted
+	uint64_t hash;
+};
+
+static void write_entries(struct writer *writer, const struct mac_entry *entries, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct mac_entry *entry = &entries[i];
+		uint64_t place = (uint64_t)entry->vid << 16 | entry->port.v;
+		uint8_t mac[6];
+
+		writer->hash = (writer->hash ^ entry->mac) * 1099511628211u;
+		writer->hash = (writer->hash ^ place) * 1099511628211u;
+		if (writer->file == NULL)
+			continue;
+		store_be48(mac, entry->mac);
+		fprintf(writer->file, "%02x:%02x:%02x:%02x:%02x:%02x %u %s\n", mac[0], mac[1],
+			mac[2], mac[3], mac[4], mac[5], entry->vid,
+			writer->in->config->port[entry->port.v].name);
+	}
+}
+
+// Writes all addresses to `file`, or only hashes them when it is NULL. Those that were read and not
+// restored yet stay in the file.
+static uint64_t walk(const struct mac_store *store, struct worker *worker, struct instance *in,
+		     FILE *file)
+{
+	struct writer writer = { .in = in, .file = file, .hash = 1 };
+	struct mac_list list = { 0 };
+	struct message message = { .kind = MESSAGE_MAC_LIST, .instance = in, .macs = &list };
+
+	write_entries(&writer, store->pending, store->pending_count);
+	do {
+		channel_call(&worker->channel, &message);
+		write_entries(&writer, list.entry, list.count);
+	} while (list.at != 0);
+	return writer.hash;
+}
+
+static int sync_dir(const char *path)
+{
+	char copy[256];
+	int fd;
+	int rc;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	rc = fsync(fd) == 0 ? 0 : -errno;
+	close(fd);
+	return rc;
+}
+
+static int write_file(struct mac_store *store, struct worker *worker, struct instance *in)
+{
+	char temporary[sizeof(store->path) + 8];
+	FILE *file;
+	uint64_t hash;
+	int rc = 0;
+
+	snprintf(temporary, sizeof(temporary), "%s.new", store->path);
+	file = fopen(temporary, "we");
+	if (file == NULL)
+		return -errno;
+	fputs("# Addresses learned by weft-switch: MAC VLAN PORT. Read once at start.\n", file);
+	hash = walk(store, worker, in, file);
+	if (fflush(file) != 0 || fsync(fileno(file)) != 0)
+		rc = -errno;
+	if (fclose(file) != 0 && rc == 0)
+		rc = -errno;
+	if (rc == 0 && rename(temporary, store->path) != 0)
+		rc = -errno;
+	if (rc == 0)
+		rc = sync_dir(store->path);
+	if (rc == 0)
+		store->saved_hash = hash;
+	else
+		unlink(temporary);
+	return rc;
+}
+
+int mac_store_save(struct mac_store *store, struct worker *worker, struct instance *in)
+{
+	int rc;
+
+	if (walk(store, worker, in, NULL) == store->saved_hash)
+		return 0;
+	rc = write_file(store, worker, in);
+	if (rc != 0)
+		log_err("%s: %s: %s", in->config->sw.name, store->path, strerror(-rc));
+	return rc;
+}
+
+void mac_store_close(struct mac_store *store)
+{
+	free(store->pending);
+	*store = (struct mac_store){ 0 };
+}

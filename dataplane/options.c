@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Parses the command line.
+//
+// The last of two contradicting options counts, as with other tools; only -c adds up.
+
+#include "dataplane/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+	"usage: weft-switch -c FILE [option ...]\n"
+	"\n"
+	"  -c, --config FILE     configuration of the switch\n"
+	"      --check           check the configuration and end: 0 when it is right, else 1\n"
+	"      --busy-poll       never sleep: lowest latency, one whole processor\n"
+	"      --lcore N         processor of the forwarding lcore (default: any)\n"
+	"      --no-huge         do without hugepages\n"
+	"      --huge            insist on hugepages (default: if enough are free)\n"
+	"      --run-dir DIR     directory of the control socket (default: /run/weft)\n"
+	"      --state-dir DIR   directory of what outlives a restart (default: /var/lib/weft)\n"
+	"      --version\n"
+	"  -h, --help\n";
+
+enum {
+	OPTION_CHECK = 256,
+	OPTION_BUSY_POLL,
+	OPTION_LCORE,
+	OPTION_NO_HUGE,
+	OPTION_HUGE,
+	OPTION_RUN_DIR,
+	OPTION_STATE_DIR,
+	OPTION_VERSION,
+};
+
+static const struct option long_options[] = {
+	{ "config", required_argument, NULL, 'c' },
+	{ "check", no_argument, NULL, OPTION_CHECK },
+	{ "busy-poll", no_argument, NULL, OPTION_BUSY_POLL },
+	{ "lcore", required_argument, NULL, OPTION_LCORE },
+	{ "no-huge", no_argument, NULL, OPTION_NO_HUGE },
+	{ "huge", no_argument, NULL, OPTION_HUGE },
+	{ "run-dir", required_argument, NULL, OPTION_RUN_DIR },
+	{ "state-dir", required_argument, NULL, OPTION_STATE_DIR },
+	{ "version", no_argument, NULL, OPTION_VERSION },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+static bool parse_cpu(const char *text, int *cpu)
+{
+	char *end;
+	long value = strtol(text, &end, 10);
+
+	if (end == text || *end != '\0' || value < 0 || value > 4095) {
+		fprintf(stderr, "weft-switch: --lcore %s: not a processor number\n", text);
+		return false;
+	}
+	*cpu = (int)value;
+	return true;
+}
+
+static bool add_config(struct options *options, const char *path)
+{
+	if (options->config_count == OPTIONS_CONFIG_MAX) {
+		fprintf(stderr, "weft-switch: more than %d configurations\n", OPTIONS_CONFIG_MAX);
+		return false;
+	}
+	options->config[options->config_count++] = path;
+	return true;
+}
+
+static enum options_verdict apply(struct options *options, int option)
+{
+	switch (option) {
+	case 'c': return add_config(options, optarg) ? OPTIONS_RUN : OPTIONS_WRONG;
+	case OPTION_CHECK: options->check = true; return OPTIONS_RUN;
+	case OPTION_BUSY_POLL: options->busy_poll = true; return OPTIONS_RUN;
+	case OPTION_LCORE: return parse_cpu(optarg, &options->cpu) ? OPTIONS_RUN : OPTIONS_WRONG;
+	case OPTION_NO_HUGE: options->memory = EAL_MEMORY_NO_HUGE; return OPTIONS_RUN;
+	case OPTION_HUGE: options->memory = EAL_MEMORY_HUGE; return OPTIONS_RUN;
+	case OPTION_RUN_DIR: options->run_dir = optarg; return OPTIONS_RUN;
+	case OPTION_STATE_DIR: options->state_dir = optarg; return OPTIONS_RUN;
+	case OPTION_VERSION: puts("weft-switch " WEFT_VERSION); return OPTIONS_DONE;
+	case 'h': fputs(usage, stdout); return OPTIONS_DONE;
+	default: fputs("try: weft-switch --help\n", stderr); return OPTIONS_WRONG;
+	}
+}
+
+enum options_verdict options_parse(struct options *options, int argc, char **argv)
+{
+	enum options_verdict verdict = OPTIONS_RUN;
+	int option;
+
+	*options = (struct options){
+		.run_dir = "/run/weft",
+		.state_dir = "/var/lib/weft",
+		.cpu = -1,
+	};
+	while (verdict == OPTIONS_RUN &&
+	       (option = getopt_long(argc, argv, "c:h", long_options, NULL)) != -1)
+		verdict = apply(options, option);
+	if (verdict != OPTIONS_RUN)
+		return verdict;
+	if (optind < argc) {
+		fprintf(stderr, "weft-switch: unexpected argument: %s\n", argv[optind]);
+		return OPTIONS_WRONG;
+	}
+	if (options->config_count == 0) {
+		fputs("weft-switch: no configuration given (-c FILE)\n", stderr);
+		return OPTIONS_WRONG;
+	}
+	return OPTIONS_RUN;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The command line of weft-switch.
+//
+// Strings are borrowed from argv. What concerns one switch is in its configuration file; here is
+// what concerns the process.
+#pragma once
+
+#include "dataplane/dpdk/eal.h"
+
+enum { OPTIONS_CONFIG_MAX = 32 };
+
+struct options {
+	const char *config[OPTIONS_CONFIG_MAX]; // one switch each
+	uint32_t config_count;
+	const char *run_dir;
+	const char *state_dir;
+	enum eal_memory memory;
+	int cpu; // -1: any
+	bool busy_poll;
+	bool check; // only look at the configuration
+};
+
+enum options_verdict { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_WRONG };
+
+// OPTIONS_DONE after --help or --version, OPTIONS_WRONG after a line on stderr.
+enum options_verdict options_parse(struct options *options, int argc, char **argv);

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Snapshots and configuration become JSON objects. jansson steals references, so a value that
+// cannot be made leaves its member out; the whole is still well-formed.
+
+#include "dataplane/stats_json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "dataplane/dpdk/eal.h"
+#include "dataplane/dpdk/snapshot.h"
+#include "dataplane/headroom.h"
+
+static void set_number(json_t *object, const char *key, uint64_t value)
+{
+	json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+static void set_text(json_t *object, const char *key, const char *value)
+{
+	json_object_set_new(object, key, json_string(value));
+}
+
+static void set_bool(json_t *object, const char *key, bool value)
+{
+	json_object_set_new(object, key, json_boolean(value));
+}
+
+static void set_mac(json_t *object, const char *key, const uint8_t mac[6])
+{
+	char text[18];
+
+	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+		 mac[3], mac[4], mac[5]);
+	set_text(object, key, text);
+}
+
+// Adds every row of an object's statistics.
+static json_t *add_rows(json_t *object, enum stat_object kind, const void *stats)
+{
+	const struct stat_table *table = &stat_tables[kind];
+
+	for (uint32_t i = 0; i < table->count; i++) {
+		const struct stat_info *row = &table->rows[i];
+
+		set_number(object, row->key,
+			   *(const uint64_t *)((const uint8_t *)stats + row->offset));
+	}
+	return object;
+}
+
+static json_t *pools_json(const struct snapshot *snapshot)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < snapshot->profile->pool_count; i++) {
+		const struct pool_profile *pf = &snapshot->profile->pool[i];
+		json_t *pool = json_object();
+
+		set_text(pool, "name", pf->name);
+		set_text(pool, "type", pf->ingress ? "ingress" : "egress");
+		set_number(pool, "size_bytes", pf->size_bytes);
+		set_number(pool, "headroom_bytes", pf->headroom_bytes);
+		json_array_append_new(list, add_rows(pool, STAT_POOL, &snapshot->pool[i]));
+	}
+	return list;
+}
+
+static json_t *priorities_json(const struct port_snapshot *port)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < PRIO_COUNT; i++)
+		json_array_append_new(list, add_rows(json_object(), STAT_PRIO, &port->prio[i]));
+	return list;
+}
+
+static json_t *groups_json(const struct sw_profile *pf, const struct port_profile *port_pf,
+			   const struct port_snapshot *port)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < PG_COUNT; i++) {
+		const struct pg_profile *pg = &port_pf->pg[i];
+		json_t *object = json_object();
+
+		set_bool(object, "lossless", pg->lossless);
+		set_text(object, "pool", pf->pool[pg->pool].name);
+		set_number(object, "reserved_bytes", pg->reserved_bytes);
+		set_number(object, "xoff_bytes", pg->headroom_bytes);
+		set_number(object, "xon_bytes", pg->xon_bytes);
+		json_array_append_new(list, add_rows(object, STAT_PG, &port->pg[i]));
+	}
+	return list;
+}
+
+static json_t *queues_json(const struct port_profile *pf, const struct port_snapshot *port)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < QUEUE_COUNT; i++) {
+		json_t *object = json_object();
+
+		set_bool(object, "strict", pf->queue[i].strict);
+		set_number(object, "weight_bytes", pf->queue[i].quantum_bytes);
+		json_array_append_new(list, add_rows(object, STAT_QUEUE, &port->queue[i]));
+	}
+	return list;
+}
+
+static json_t *drops_json(const struct port_snapshot *port)
+{
+	json_t *object = json_object();
+
+	for (uint32_t i = DROP_NONE + 1; i < DROP_REASON_COUNT; i++) {
+		if (port->drops[i] != 0)
+			set_number(object, drop_infos[i].name, port->drops[i]);
+	}
+	return object;
+}
+
+static const char *class_name(const struct port *port)
+{
+	if (port->config->pause == CONFIG_PAUSE_HOLD)
+		return "hold";
+	return port->driver->class == DRIVER_WIRE ? "wire" : "ring";
+}
+
+static json_t *port_state(const struct port *port, const struct port_snapshot *snapshot)
+{
+	const struct port_config *config = port->config;
+	json_t *object = json_object();
+	uint64_t mbps = port->ethdev == PORT_NO_DEVICE ? 0 : port->link_mbps;
+
+	set_text(object, "name", config->name);
+	set_text(object, "alias", config->alias);
+	set_bool(object, "admin", config->admin != 0);
+	set_bool(object, "link", snapshot->link_up);
+	set_bool(object, "present", port->ethdev != PORT_NO_DEVICE);
+	set_number(object, "speed_bps", config->speed != 0 ? config->speed : mbps * 1000000);
+	set_number(object, "mtu", config->mtu);
+	set_mac(object, "mac", port->mac);
+	set_text(object, "driver", port->driver->name);
+	set_text(object, "devargs", port->devargs);
+	set_text(object, "may_lose", port->driver->loss);
+	set_text(object, "class", class_name(port));
+	set_text(object, "pause", config->pause == CONFIG_PAUSE_HOLD ? "hold" : "frames");
+	set_bool(object, "held", snapshot->held);
+	set_number(object, "pfc_enable", config->pfc_enable);
+	set_number(object, "refused_packets", snapshot->pending_count);
+	return object;
+}
+
+static json_t *port_json(const struct instance *in, uint32_t i, const struct snapshot *snapshot,
+			 uint64_t max_gap_ns)
+{
+	const struct port_profile *pf = &snapshot->profile->port[i];
+	const struct port_snapshot *port = &snapshot->port[i];
+	json_t *object = port_state(&in->port[i], port);
+
+	set_number(object, "ring_bytes", headroom_tx_ring_bytes(&in->port[i]));
+	set_number(object, "headroom_need_bytes", headroom_need_bytes(in, i));
+	set_number(object, "max_poll_gap_ns", max_gap_ns);
+	json_object_set_new(object, "stats", add_rows(json_object(), STAT_PORT, &port->stats));
+	json_object_set_new(object, "priorities", priorities_json(port));
+	json_object_set_new(object, "priority_groups", groups_json(snapshot->profile, pf, port));
+	json_object_set_new(object, "queues", queues_json(pf, port));
+	json_object_set_new(object, "drops", drops_json(port));
+	return object;
+}
+
+static struct lcore_stats lcore_stats(struct worker *worker)
+{
+	struct lcore_stats stats = { 0 };
+	struct message message = { .kind = MESSAGE_LCORE_STATS, .lcore = &stats };
+
+	channel_call(&worker->channel, &message);
+	return stats;
+}
+
+json_t *stats_json(struct worker *worker, struct instance *in, enum watermark_kind watermark)
+{
+	struct snapshot *snapshot = calloc(1, snapshot_bytes(in->port_count));
+	struct message message = { .kind = MESSAGE_SNAPSHOT, .instance = in };
+	struct lcore_stats lcore;
+	json_t *answer = json_object();
+	json_t *sw = json_object();
+	json_t *ports = json_array();
+
+	if (snapshot == NULL)
+		goto out;
+	snapshot->watermark = watermark;
+	message.snapshot = snapshot;
+	channel_call(&worker->channel, &message);
+	lcore = lcore_stats(worker);
+	set_text(sw, "name", in->config->sw.name);
+	set_text(sw, "version", WEFT_VERSION);
+	set_number(sw, "uptime_ns", snapshot->now.v);
+	json_object_set(answer, "switch", add_rows(sw, STAT_SWITCH, &snapshot->sw));
+	json_object_set_new(answer, "pools", pools_json(snapshot));
+	for (uint32_t i = 0; i < in->port_count; i++)
+		json_array_append_new(ports, port_json(in, i, snapshot, lcore.max_gap_ns));
+	json_object_set(answer, "ports", ports);
+out:
+	free(snapshot);
+	json_decref(sw);
+	json_decref(ports);
+	return answer;
+}
+
+static json_t *mac_json(const struct instance *in, const struct mac_entry *entry, ns_t now)
+{
+	json_t *object = json_object();
+	uint8_t mac[6];
+
+	store_be48(mac, entry->mac);
+	set_mac(object, "mac", mac);
+	set_number(object, "vlan", entry->vid);
+	set_text(object, "port", in->config->port[entry->port.v].name);
+	set_number(object, "age_ns", ns_since(now, entry->seen));
+	return object;
+}
+
+json_t *stats_json_macs(struct worker *worker, struct instance *in)
+{
+	json_t *answer = json_object();
+	json_t *entries = json_array();
+	struct mac_list list = { 0 };
+	struct message message = { .kind = MESSAGE_MAC_LIST, .instance = in, .macs = &list };
+
+	do {
+		channel_call(&worker->channel, &message);
+		for (uint32_t i = 0; i < list.count; i++)
+			json_array_append_new(entries, mac_json(in, &list.entry[i], list.now));
+	} while (list.at != 0);
+	json_object_set_new(answer, "entries", entries);
+	return answer;
+}
+
+json_t *stats_json_lcores(struct worker *worker)
+{
+	const struct lcore_stats stats = lcore_stats(worker);
+	json_t *answer = json_object();
+	json_t *lcores = json_array();
+	json_t *lcore = json_object();
+
+	set_number(lcore, "id", EAL_LCORE_FORWARD);
+	set_number(lcore, "polls", stats.polls);
+	set_number(lcore, "busy_polls", stats.busy_polls);
+	set_number(lcore, "max_poll_gap_ns", stats.max_gap_ns);
+	set_number(lcore, "rx_packets", stats.rx_packets);
+	set_number(lcore, "tx_packets", stats.tx_packets);
+	set_number(lcore, "sleeps", stats.sleeps);
+	set_number(lcore, "interrupt_waits", stats.interrupt_waits);
+	set_number(lcore, "reports_lost", stats.reports_lost);
+	json_array_append_new(lcores, lcore);
+	json_object_set_new(answer, "lcores", lcores);
+	return answer;
+}
+
+json_t *stats_json_drivers(void)
+{
+	json_t *answer = json_object();
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < driver_count; i++) {
+		const struct driver *driver = &drivers[i];
+		json_t *row = json_object();
+
+		set_text(row, "name", driver->name);
+		set_text(row, "class", driver->class == DRIVER_WIRE ? "wire" : "ring");
+		set_number(row, "max_mtu", driver->max_mtu);
+		set_text(row, "max_mtu_reason", driver->mtu_reason);
+		set_bool(row, "contiguous", driver->contiguous);
+		set_bool(row, "rx_interrupts", driver->rx_interrupts);
+		set_text(row, "may_lose", driver->loss);
+		json_array_append_new(list, row);
+	}
+	json_object_set_new(answer, "drivers", list);
+	return answer;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a switch knows as JSON. Counters are written by walking the descriptors of schema/stats.def,
+// so a new row appears here by itself, under its key.
+#pragma once
+
+#include <jansson.h>
+
+#include "dataplane/dpdk/worker.h"
+
+// The answer of /v1/stats, from snapshots taken on the lcore: a new reference, or NULL when memory
+// is short.
+json_t *stats_json(struct worker *worker, struct instance *in, enum watermark_kind watermark);
+
+// The answer of /v1/mac.
+json_t *stats_json_macs(struct worker *worker, struct instance *in);
+
+// The answer of /v1/lcore.
+json_t *stats_json_lcores(struct worker *worker);
+
+// The answer of /v1/driver: the driver table.
+json_t *stats_json_drivers(void);

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Golden test of the command line: runs every command of transcript.txt and compares what it
+# prints and how it ends. The switch is an HTTP server on a unix socket that gives the answers in
+# answers/, recorded from a real one (odd.json is made up: members missing, text that attacks a
+# terminal). Other sockets misbehave: each is a way a switch can fail.
+#
+# usage: test_cli.py WEFT [--update]
+# --update writes the transcript anew; read the difference before it is believed.
+"""Compares the output of the weft command with a transcript."""
+import os
+import re
+import shlex
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+LIMIT_S = 20
+
+
+def answer(name):
+    return (HERE / 'answers' / f'{name}.json').read_bytes()
+
+
+def reply(body, status='200 OK'):
+    return (f'HTTP/1.1 {status}\r\nContent-Type: application/json\r\n'
+            f'Content-Length: {len(body)}\r\n\r\n').encode() + body
+
+
+def chunked(body, size):
+    chunks = [body[i:i + size] for i in range(0, len(body), size)]
+    return (b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n' +
+            b''.join(b'%x\r\n%s\r\n' % (len(c), c) for c in chunks) + b'0\r\n\r\n')
+
+
+PATHS = {
+    'GET /v1/stats': 'stats', 'GET /v1/mac': 'mac', 'GET /v1/lcore': 'lcore',
+    'GET /v1/driver': 'driver',
+}
+KINDS = {'', '?watermark=user', '?watermark=persistent', '?watermark=periodic'}
+
+
+def well_behaved(request):
+    path, mark, query = request.partition('?')
+    if mark + query not in KINDS:
+        return reply(b'{"error": "watermark: user, persistent or periodic"}', '400 Error')
+    if path == 'POST /v1/clear':
+        return reply(b'{}')
+    if path in PATHS:
+        return reply(answer(PATHS[path]))
+    return reply(b'{"error": "no such resource"}', '404 Error')
+
+
+# directory/name of a socket -> what it answers to "METHOD target"
+SWITCHES = {
+    'run/lab': well_behaved,
+    'two/blue': well_behaved,
+    'two/green': well_behaved,
+    'bad/odd': lambda request: reply(answer('odd')),
+    'bad/chunks': lambda request: chunked(answer('mac'), 7),
+    'bad/closing': lambda request: b'HTTP/1.0 200 OK\r\n\r\n' + answer('mac'),
+    'bad/cut': lambda request: reply(answer('mac'))[:-1],
+    'bad/silent': lambda request: b'',
+    'bad/ssh': lambda request: b'SSH-2.0-OpenSSH_9.2\r\n',
+    'bad/text': lambda request: reply(b'hello'),
+    'bad/list': lambda request: reply(b'[1, 2]'),
+    'bad/refusing': lambda request: reply(b'{"error": "frozen"}', '409 Conflict'),
+    'bad/failing': lambda request: reply(b'<html>', '500 Internal'),
+    'bad/empty': lambda request: reply(b'', '200 OK'),
+}
+
+
+def serve(listener, behave):
+    """One request per connection, until the listener is closed."""
+    while True:
+        try:
+            peer, _ = listener.accept()
+        except OSError:
+            return
+        with peer:
+            head = b''
+            while b'\r\n\r\n' not in head:
+                data = peer.recv(4096)
+                if not data:
+                    break
+                head += data
+            request = ' '.join(head.decode('latin-1').split(' ')[:2])
+            # A peer that has heard enough may hang up.
+            try:
+                peer.sendall(behave(request))
+            except BrokenPipeError:
+                pass
+
+
+def start_switches():
+    for name, behave in SWITCHES.items():
+        os.makedirs(os.path.dirname(name), exist_ok=True)
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(f'{name}.sock')
+        listener.listen()
+        threading.Thread(target=serve, args=(listener, behave), daemon=True).start()
+    with socket.socket(socket.AF_UNIX) as gone:     # its file stays, nobody listens
+        gone.bind('bad/gone.sock')
+    os.makedirs('none')
+    Path('none/notes.txt').touch()
+
+
+def run(weft, command):
+    """Output and exit status of one line of the transcript."""
+    args = shlex.split(command)[1:]
+    if '--run-dir' not in command:
+        args = ['--run-dir', 'run'] + args
+    done = subprocess.run([weft, *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=LIMIT_S, check=False)
+    status = f'[exit {done.returncode}]\n' if done.returncode else ''
+    return done.stdout.decode() + status
+
+
+def read_transcript(path):
+    """[(command, expected text)]; a command is a line that starts with "$ "."""
+    parts = re.split(r'^\$ (.*)\n', path.read_text(), flags=re.M)
+    return parts[0], list(zip(parts[1::2], parts[2::2]))
+
+
+def main():
+    weft = os.path.abspath(sys.argv[1])
+    path = HERE / 'transcript.txt'
+    intro, cases = read_transcript(path)
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix='weft-cli-') as directory:
+        os.chdir(directory)
+        start_switches()
+        have = [run(weft, command) for command, _ in cases]
+        os.chdir(HERE)
+    if '--update' in sys.argv:
+        text = ''.join(f'$ {command}\n{out}\n' for (command, _), out in zip(cases, have))
+        path.write_text(intro + text.rstrip('\n') + '\n')
+        return 0
+    print(f'1..{len(cases)}')
+    for at, ((command, want), out) in enumerate(zip(cases, have), 1):
+        good = out.rstrip('\n') == want.rstrip('\n')
+        failed += not good
+        print(f'{"ok" if good else "not ok"} {at} - {command.replace("#", "")}')
+        if not good:
+            print(f'--- want\n{want}--- have\n{out}', file=sys.stderr)
+    return 1 if failed or not cases else 0
+
+
+sys.exit(main())

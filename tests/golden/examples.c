@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Every configuration in deploy/examples loads, becomes a profile, and reads back from its dump.
+// Prints TAP; the files are the arguments.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dataplane/core/profile.h"
+#include "sys/fault.h"
+#include "tests/cfg_again.h"
+
+static bool builds(const char *path, const struct sw_config *config)
+{
+	struct sw_profile *pf = calloc(1, profile_bytes(config->port_count));
+	struct profile_fault fault;
+	char why[256];
+	const int rc = profile_build(config, pf, &fault);
+
+	free(pf);
+	if (rc == 0)
+		return true;
+	fault_render(why, sizeof(why), profile_fault_texts[fault.id], fault.object, fault.detail,
+		     fault.have, fault.want);
+	fprintf(stderr, "%s:%u: %s\n", path, fault.line, why);
+	return false;
+}
+
+static bool check(const char *path)
+{
+	struct sw_config *config = calloc(1, sizeof(*config));
+	const bool good = cfg_load(path, config_tables, CONFIG_TABLE_COUNT, config, stderr) == 0 &&
+			  builds(path, config) &&
+			  cfg_again(config, config_tables, CONFIG_TABLE_COUNT, stderr);
+
+	free(config);
+	return good;
+}
+
+int main(int argc, char **argv)
+{
+	int failed = 0;
+
+	printf("1..%d\n", argc - 1);
+	for (int i = 1; i < argc; i++) {
+		const char *slash = strrchr(argv[i], '/');
+		const bool good = check(argv[i]);
+
+		failed += !good;
+		printf("%s %d - %s\n", good ? "ok" : "not ok", i, slash ? slash + 1 : argv[i]);
+	}
+	return failed == 0 && argc > 1 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

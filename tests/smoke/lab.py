@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# What the smoke tests stand on: a running weft-switch, hosts in network namespaces on veth pairs,
+# capture files, and test results as TAP. Every wait is bounded, and everything that is made here is
+# undone by the test's cleanups, by name or by process id.
+"""Processes, namespaces and captures for the smoke tests."""
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+START_SECONDS = 20
+STOP_SECONDS = 10
+
+POOLS = '''
+buffer_pool = (
+	{ name = "ingress"; type = "ingress"; size = "1MiB"; },
+	{ name = "egress"; type = "egress"; size = "4MiB"; });
+'''
+
+LOSSY = POOLS + '''
+descriptors = 4096;
+buffer_profile = (
+	{ name = "pg_lossy"; pool = "ingress"; dynamic_th = 3; },
+	{ name = "queue_lossy"; pool = "egress"; dynamic_th = 3; });
+buffer_pg = ({ port = "all"; pg = "0-7"; profile = "pg_lossy"; });
+buffer_queue = ({ port = "all"; queue = "0-7"; profile = "queue_lossy"; });
+'''
+
+# Priority 3 is lossless: XOFF after 16 KiB, and headroom for all that a test sends.
+LOSSLESS = POOLS + '''
+descriptors = 16384;
+buffer_profile = (
+	{ name = "pg_lossless"; pool = "ingress"; xon = "4KiB"; xoff = "200KiB"; static_th = "16KiB"; },
+	{ name = "pg_lossy"; pool = "ingress"; dynamic_th = 3; },
+	{ name = "queue_lossless"; pool = "egress"; static_th = 0; },
+	{ name = "queue_lossy"; pool = "egress"; dynamic_th = 3; });
+buffer_pg = (
+	{ port = "all"; pg = "3"; profile = "pg_lossless"; },
+	{ port = "all"; pg = "0-2,4-7"; profile = "pg_lossy"; });
+buffer_queue = (
+	{ port = "all"; queue = "3"; profile = "queue_lossless"; },
+	{ port = "all"; queue = "0-2,4-7"; profile = "queue_lossy"; });
+map = (
+	{ type = "dscp_to_tc"; name = "test"; map = "26:3 *:0"; },
+	{ type = "tc_to_pg"; name = "test"; map = "3:3 *:0"; });
+'''
+LOSSLESS_PORT = 'dscp_to_tc_map = "test"; tc_to_pg_map = "test"; pfc_enable = "3"; '
+
+
+def wait_for(condition, seconds, what):
+    """Calls until the result is true, and returns it."""
+    end = time.monotonic() + seconds
+    while True:
+        result = condition()
+        if result:
+            return result
+        if time.monotonic() > end:
+            raise AssertionError(f'not within {seconds} s: {what}')
+        time.sleep(0.05)
+
+
+def run(*argv):
+    return subprocess.run(argv, check=True, capture_output=True, text=True, timeout=30).stdout
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__('weft', timeout=10)
+        self.path = str(path)
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+class Switch:
+    """One weft-switch process. `ports` are bodies of libconfig groups."""
+
+    def __init__(self, test, name, ports, buffers=LOSSY, args=()):
+        self.test, self.name, self.args = test, name, args
+        self.dir = test.dir / name
+        self.dir.mkdir(exist_ok=True)
+        self.config = self.dir / 'switch.cfg'
+        self.log_path = self.dir / 'log'
+        groups = ',\n'.join('{ ' + port + ' }' for port in ports)
+        self.config.write_text(f'name = "{name}";\n{buffers}\nport = (\n{groups});\n')
+        self.process = None
+
+    def argv(self, *args):
+        return [SWITCH, '-c', self.config, '--run-dir', self.test.dir / 'run',
+                '--state-dir', self.test.dir / 'state', *self.args, *args]
+
+    def launch(self):
+        with open(self.log_path, 'ab') as log:
+            self.process = subprocess.Popen(self.argv(), stdin=subprocess.DEVNULL, stdout=log,
+                                            stderr=log)
+        self.test.addCleanup(self.kill)
+
+    def start(self):
+        self.launch()
+        wait_for(self.is_ready, START_SECONDS, f'{self.name} ready; log:\n{self.log()}')
+        return self
+
+    def is_ready(self):
+        if self.process.poll() is not None:
+            raise AssertionError(f'{self.name} ended with {self.process.returncode}:\n{self.log()}')
+        try:
+            return bool(self.get('/v1/lcore'))
+        except (OSError, http.client.HTTPException):
+            return False
+
+    def log(self):
+        return self.log_path.read_text() if self.log_path.exists() else ''
+
+    def request(self, method, path):
+        connection = UnixConnection(self.test.dir / 'run' / f'{self.name}.sock')
+        try:
+            connection.request(method, path)
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read())
+        finally:
+            connection.close()
+
+    def get(self, path):
+        status, body = self.request('GET', path)
+        if status != 200:
+            raise AssertionError(f'{path}: {status} {body}')
+        return body
+
+    def port(self, name):
+        return next(p for p in self.get('/v1/stats')['ports'] if p['name'] == name)
+
+    def wait_link(self, name, up=True):
+        wait_for(lambda: self.port(name)['link'] == up, 15, f'{name} link {"up" if up else "down"}')
+
+    def stop(self, number=signal.SIGTERM):
+        """Ends the process and returns its exit status."""
+        self.process.send_signal(number)
+        return self.process.wait(STOP_SECONDS)
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait(STOP_SECONDS)
+
+
+class Host:
+    """A network namespace with one interface, eth0; its other end is `port` out here."""
+    made = 0
+
+    def __init__(self, test, number):
+        Host.made += 1
+        tag = f'{os.getpid()}n{Host.made}'
+        self.test, self.number = test, number
+        self.name, self.port = f'weft-smoke-{tag}', f'ws{tag}'
+        self.address = f'10.77.0.{number}'
+        self.mac = f'02:00:00:00:77:{number:02x}'
+        run('ip', 'netns', 'add', self.name)
+        test.addCleanup(self.remove)
+        self.plug()
+
+    def plug(self):
+        """Makes the cable. The kernel must not speak on our end, and checksums must be complete."""
+        run('ip', 'link', 'add', self.port, 'type', 'veth', 'peer', 'name', 'eth0', 'address',
+            self.mac, 'netns', self.name)
+        Path(f'/proc/sys/net/ipv6/conf/{self.port}/disable_ipv6').write_text('1')
+        self.run('sysctl', '-qw', 'net.ipv6.conf.eth0.disable_ipv6=1')
+        run('ip', 'link', 'set', self.port, 'up')
+        run('ip', '-n', self.name, 'addr', 'add', f'{self.address}/24', 'dev', 'eth0')
+        run('ip', '-n', self.name, 'link', 'set', 'eth0', 'up')
+        self.run('ethtool', '-K', 'eth0', 'tx', 'off', 'gso', 'off', 'tso', 'off')
+
+    def unplug(self):
+        run('ip', 'link', 'del', self.port)
+
+    def remove(self):
+        for argv in (('ip', 'link', 'del', self.port), ('ip', 'netns', 'del', self.name)):
+            subprocess.run(argv, check=False, capture_output=True, timeout=30)
+
+    def run(self, *argv):
+        return run('ip', 'netns', 'exec', self.name, *argv)
+
+    def ping(self, other, *args, count=3):
+        """The number of answers."""
+        done = subprocess.run(['ip', 'netns', 'exec', self.name, 'ping', '-c', str(count), '-i', '0.05',
+                               '-W', '2', *args, other.address], capture_output=True, text=True,
+                              check=False, timeout=60)
+        return done.stdout.count('bytes from')
+
+    def raw_socket(self):
+        """A packet socket on eth0, made inside the namespace."""
+        old = os.open('/proc/self/ns/net', os.O_RDONLY)
+        new = os.open(f'/run/netns/{self.name}', os.O_RDONLY)
+        libc_setns(new)
+        try:
+            raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+            raw.bind(('eth0', 0))
+        finally:
+            libc_setns(old)
+            os.close(old)
+            os.close(new)
+        self.test.addCleanup(raw.close)
+        return raw
+
+
+def libc_setns(fd):
+    import ctypes
+    if ctypes.CDLL(None, use_errno=True).setns(fd, 0) != 0:
+        raise OSError(ctypes.get_errno(), 'setns')
+
+
+def veth_port(name, host, index, more='', mtu=1500):
+    return (f'name = "{name}"; devargs = "net_af_packet{index},iface={host.port}"; mtu = {mtu}; '
+            f'{more}')
+
+
+def checksum(data):
+    total = sum(struct.unpack(f'!{len(data) // 2}H', data))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return ~total & 0xffff
+
+
+def udp_frame(src, dst, length, dscp=0, number=0):
+    """An Ethernet frame from one MAC (hex digits) to another with `length` bytes in all."""
+    header = struct.pack('!BBHHHBBH4s4s', 0x45, dscp << 2, length - 14, number & 0xffff, 0x4000, 64, 17,
+                         0, bytes([10, 77, 0, 1]), bytes([10, 77, 0, 2]))
+    header = header[:10] + struct.pack('!H', checksum(header)) + header[12:]
+    udp = struct.pack('!HHHH', 1000, 2000, length - 34, 0)
+    payload = number.to_bytes(4, 'big') + bytes(range(256)) * 40
+    mac = bytes.fromhex((dst + src).replace(':', ''))
+    return (mac + b'\x08\x00' + header + udp + payload)[:length]
+
+
+def write_pcap(path, frames):
+    with open(path, 'wb') as out:
+        out.write(struct.pack('<IHHiIII', 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+        for frame in frames:
+            out.write(struct.pack('<IIII', 0, 0, len(frame), len(frame)) + frame)
+
+
+def read_pcap(path):
+    data = Path(path).read_bytes()
+    frames, at = [], 24
+    while at + 16 <= len(data):
+        length = struct.unpack_from('<I', data, at + 8)[0]
+        frames.append(data[at + 16:at + 16 + length])
+        at += 16 + length
+    return frames
+
+
+class SmokeTest(unittest.TestCase):
+    def setUp(self):
+        self.dir = Path(tempfile.mkdtemp(prefix='weft-smoke-'))
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+
+    def assert_conserved(self, switch):
+        self.assertEqual(switch.stop(), 0, switch.log())
+        self.assertIn('every packet is accounted for', switch.log())
+
+
+class TapResult(unittest.TestResult):
+    def __init__(self):
+        super().__init__()
+        self.details = []
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.details = []
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.details.append(self.failures[-1][1])
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self.details.append(self.errors[-1][1])
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            self.details.append(f'{subtest}\n{self._exc_info_to_string(err, test)}')
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        word = 'not ok' if self.details else 'ok'
+        print(f'{word} {self.testsRun} - {test.id().split(".", 1)[1]}')
+        for line in '\n'.join(self.details).splitlines():
+            print(f'# {line}')
+        sys.stdout.flush()
+
+
+def main():
+    """Runs the tests of the calling program: PROGRAM WEFT_SWITCH [TEST...]."""
+    global SWITCH
+    SWITCH = sys.argv[1]
+    loader = unittest.defaultTestLoader
+    module = sys.modules['__main__']
+    suite = (loader.loadTestsFromNames(sys.argv[2:], module) if sys.argv[2:] else
+             loader.loadTestsFromModule(module))
+    print(f'1..{suite.countTestCases()}', flush=True)
+    result = TapResult()
+    suite.run(result)
+    sys.exit(0 if result.wasSuccessful() else 1)

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ports on interfaces of the kernel: jumbo frames over AF_PACKET, AF_XDP, and tap."""
+import os
+import socket
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+import lab
+
+
+class Kernel(lab.SmokeTest):
+    def test_jumbo(self):
+        """The driver is given slots that hold the MTU, and each frame fits in one mbuf."""
+        a, b = lab.Host(self, 1), lab.Host(self, 2)
+        for host in (a, b):
+            host.run('ip', 'link', 'set', 'eth0', 'mtu', '9000')
+        switch = lab.Switch(self, f'jumbo{os.getpid()}', [
+            f'name = "E{i}"; devargs = "net_af_packet{i},iface={host.port}"; mtu = 9000;'
+            for i, host in enumerate((a, b))]).start()
+        for i in range(2):
+            switch.wait_link(f'E{i}')
+        self.assertEqual(a.ping(b, '-s', '8972', '-M', 'do'), 3)
+        self.assert_conserved(switch)
+
+    def test_af_xdp(self):
+        a, b = lab.Host(self, 1), lab.Host(self, 2)
+        switch = lab.Switch(self, f'xdp{os.getpid()}', [
+            f'name = "E{i}"; devargs = "net_af_xdp{i},iface={host.port}"; mtu = 1500;'
+            for i, host in enumerate((a, b))]).start()
+        for i in range(2):
+            switch.wait_link(f'E{i}')
+        self.assertEqual(a.ping(b, '-s', '1472', '-M', 'do'), 3)
+        b.unplug()
+        switch.wait_link('E1', up=False)
+        b.plug()
+        switch.wait_link('E1')
+        a.run('ip', 'neigh', 'flush', 'all')
+        self.assertEqual(a.ping(b), 3)
+        self.assert_conserved(switch)
+
+    def test_tap(self):
+        names = [f'wt{os.getpid()}n{i}' for i in range(2)]
+        switch = lab.Switch(self, f'tap{os.getpid()}', [
+            f'name = "E{i}"; devargs = "net_tap{i},iface={name}"; mtu = 1500;'
+            for i, name in enumerate(names)]).start()
+        ends = []
+        for i, name in enumerate(names):
+            switch.wait_link(f'E{i}')
+            Path(f'/proc/sys/net/ipv6/conf/{name}/disable_ipv6').write_text('1')
+            end = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+            self.addCleanup(end.close)
+            end.bind((name, 0))
+            end.settimeout(5)
+            ends.append(end)
+        waits = lambda: switch.get('/v1/lcore')['lcores'][0]['interrupt_waits']
+        lab.wait_for(waits, 10, 'waiting for interrupts')
+        for i in range(5):
+            frame = lab.udp_frame('02:00:00:00:00:01', '02:00:00:00:00:02', 200, number=i)
+            ends[0].send(frame)
+            lab.wait_for(lambda: ends[1].recv(2048) == frame, 5, 'frame forwarded')
+        self.assert_conserved(switch)
+
+
+if __name__ == '__main__':
+    lab.main()

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two switches on one software link: a path across both, and what happens when either restarts."""
+import sys
+
+sys.dont_write_bytecode = True
+import lab
+
+
+class Link(lab.SmokeTest):
+    """Host - left - link - right - host. `near` listens on the socket, `far` connects to it."""
+
+    def path(self, near, far, mtu=1500):
+        a, b = lab.Host(self, 1), lab.Host(self, 2)
+        left, right = (lab.Switch(self, name, (
+            lab.veth_port('Ethernet0', host, index, mtu=mtu),
+            f'name = "Ethernet4"; devargs = "{link.format(self.dir / "link.sock")}"; mtu = {mtu};'))
+            for index, (name, host, link) in enumerate((('left', a, near), ('right', b, far))))
+        return a, b, left, right
+
+    def wait_linked(self, *switches):
+        for switch in switches:
+            switch.wait_link('Ethernet0')
+            switch.wait_link('Ethernet4')
+
+    def restarts(self, near, far):
+        a, b, left, right = self.path(near, far)
+        left.start()
+        right.start()
+        self.wait_linked(left, right)
+        self.assertEqual(a.ping(b, '-s', '1400'), 3)
+        for first, other in ((right, left), (left, right)):
+            with self.subTest(killed=first.name):
+                first.kill()
+                other.wait_link('Ethernet4', up=False)
+                first.start()
+                self.wait_linked(left, right)
+                self.assertEqual(a.ping(b), 3)
+        self.assert_conserved(right)
+        self.assert_conserved(left)
+
+
+class Memif(Link):
+    NEAR = 'net_memif0,role=server,socket={},socket-abstract=no,rsize=6'
+    FAR = 'net_memif1,role=client,socket={},socket-abstract=no,rsize=6'
+
+    def test_restarts(self):
+        self.restarts(self.NEAR, self.FAR)
+
+    def test_jumbo(self):
+        """Frames of several segments on memif, of one on the kernel's interfaces."""
+        a, b, left, right = self.path(self.NEAR, self.FAR, 9000)
+        for host in (a, b):
+            host.run('ip', 'link', 'set', 'eth0', 'mtu', '9000')
+        left.start()
+        right.start()
+        self.wait_linked(left, right)
+        self.assertEqual(a.ping(b, '-s', '8972', '-M', 'do'), 3)
+        self.assert_conserved(left)
+        self.assert_conserved(right)
+
+    def test_client_first(self):
+        """A client that finds no server yet tries until there is one."""
+        a, b, left, right = self.path(self.NEAR, self.FAR)
+        right.start()
+        self.assertFalse(right.port('Ethernet4')['present'])
+        left.start()
+        self.wait_linked(left, right)
+        self.assertEqual(a.ping(b), 3)
+        self.assert_conserved(left)
+        self.assert_conserved(right)
+
+    def test_one_process(self):
+        """One process, two configurations, two switches."""
+        a, b, left, right = self.path(self.NEAR, self.FAR)
+        left.args = ('-c', right.config)
+        left.start()
+        self.wait_linked(left, right)
+        self.assertEqual(a.ping(b), 3)
+        self.assertEqual(left.stop(), 0)
+        for name in ('left', 'right'):
+            self.assertIn(f'{name}: every packet is accounted for', left.log())
+
+
+class Vhost(Link):
+    def test_restarts(self):
+        self.restarts('net_vhost0,iface={}', 'net_virtio_user0,path={}')
+
+    def test_interrupts(self):
+        """With vhost ports alone an idle core waits for its guests' notifications."""
+        a, b = lab.Host(self, 1), lab.Host(self, 2)
+        ends = [self.dir / f'{i}.sock' for i in range(2)]
+        middle = lab.Switch(self, 'middle', [
+            f'name = "Ethernet{i}"; devargs = "net_vhost{i},iface={end}"; mtu = 1500;'
+            for i, end in enumerate(ends)]).start()
+        outer = [lab.Switch(self, f'outer{i}', (
+            lab.veth_port('Ethernet0', host, 0),
+            f'name = "Ethernet4"; devargs = "net_virtio_user0,path={end}"; mtu = 1500;')).start()
+            for i, (host, end) in enumerate(zip((a, b), ends))]
+        self.wait_linked(*outer)
+        for i in range(2):
+            middle.wait_link(f'Ethernet{i}')
+        waits = lambda: middle.get('/v1/lcore')['lcores'][0]['interrupt_waits']
+        before = waits()
+        lab.wait_for(lambda: waits() > before + 5, 10, 'waiting for interrupts')
+        for _ in range(3):
+            self.assertEqual(a.ping(b, '-W', '1', count=1), 1)
+        for switch in (*outer, middle):
+            self.assert_conserved(switch)
+
+
+if __name__ == '__main__':
+    lab.main()
