@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A set of ports as a fixed bitmap: copies by value, walks in index order.
+// A set of ports as a fixed bitmap: copies by value, walks in index order. Membership of VLANs, the
+// ports that a flood goes to, and the ports that the core has to look at again are such sets.
+// A member is below PORT_SET_MAX; PORT_NONE is not, and ends a walk.
 #pragma once
 
 #include "base/types.h"

@@ -90,7 +90,7 @@ static bool parse_hex(const char *text, size_t len, uint64_t *value)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < len; i++) {
-		const char c = text[i] | 0x20; // lower case; digits stay
+		const int c = text[i] | 0x20; // lower case; digits stay
 		uint32_t digit;
 
 		if (is_digit(text[i]))

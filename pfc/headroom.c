@@ -64,7 +64,7 @@ static uint64_t peer_response_deci_bytes(const struct headroom_asic *asic, uint6
 		return (uint64_t)asic->peer_response_deci_kib * KIB;
 	for (size_t i = 0; i < sizeof(peer_response) / sizeof(peer_response[0]); i++) {
 		if (peer_response[i].bps == bps)
-			return peer_response[i].quanta * (PFC_QUANTUM_BITS / 8 * 10u);
+			return peer_response[i].quanta * (PFC_QUANTUM_BITS / 8 * 10ull);
 	}
 	return (uint64_t)asic->peer_response_deci_kib * KIB;
 }

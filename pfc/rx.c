@@ -10,6 +10,16 @@
 
 #include "pfc/pfc.h"
 
+static void pause_until(struct pfc_rx_state *st, uint32_t prio, ns_t until, ns_t now)
+{
+	st->until[prio] = until;
+	if (st->paused >> prio & 1)
+		return;
+	st->paused |= (uint8_t)(1u << prio);
+	st->since[prio] = now;
+	st->pauses[prio]++;
+}
+
 static void end_pause(struct pfc_rx_state *st, uint32_t prio, ns_t at)
 {
 	st->paused &= (uint8_t) ~(1u << prio);
@@ -32,18 +42,11 @@ void pfc_rx_frame(const struct pfc_rx_profile *pf, struct pfc_rx_state *st,
 	for (uint32_t left = frame->enable & pf->obey; left != 0; left &= left - 1) {
 		const uint32_t prio = (uint32_t)__builtin_ctz(left);
 		const ns_t until = ns_add(now, pfc_quanta_ns(frame->quanta[prio], pf->bps));
-		const bool paused = st->paused >> prio & 1;
 
-		if (ns_before(now, until)) {
-			st->until[prio] = until;
-			if (!paused) {
-				st->paused |= (uint8_t)(1u << prio);
-				st->since[prio] = now;
-				st->pauses[prio]++;
-			}
-		} else if (paused) {
+		if (ns_before(now, until))
+			pause_until(st, prio, until, now);
+		else if (st->paused >> prio & 1)
 			end_pause(st, prio, now);
-		}
 	}
 	note_earliest_end(st);
 }

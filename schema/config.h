@@ -62,8 +62,8 @@ struct config_table {
 	const char *name; // "" for the top level
 	const struct config_knob *knobs;
 	uint32_t knob_count;
-	uint32_t row_bytes;	   // each row starts with uint32_t line, its place in the file
-	uint32_t rows_offset;	   // of the first row in the whole configuration
+	uint32_t row_bytes;   // each row starts with uint32_t line, its place in the file
+	uint32_t rows_offset; // of the first row in the whole configuration
 	uint32_t row_max;
-	uint32_t count_offset;	   // of the uint32_t row count; UINT32_MAX at the top level
+	uint32_t count_offset; // of the uint32_t row count; UINT32_MAX at the top level
 };

@@ -11,6 +11,7 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "base/rng.h"
 
@@ -31,16 +32,26 @@
 	}                                                                                          \
 	static void suite##_##name##_row(const typeof((table)[0]) *row)
 
-// SEED_TEST(suite, name, rng, count) {} runs its body for `count` seeds, 1 to count, with `rng`
+// Seeds that a run takes of those a test asks for: twenty times as many with WEFT_TEST_LONG=1.
+enum { SEED_LONG_FACTOR = 20 };
+
+static inline size_t seed_count(size_t count)
+{
+	const char *wanted = getenv("WEFT_TEST_LONG");
+
+	return wanted != NULL && wanted[0] == '1' ? count * SEED_LONG_FACTOR : count;
+}
+
+// SEED_TEST(suite, name, rng, count) {} runs its body for `count` seeds from 1 on, with `rng`
 // seeded. Run with --verbose=1 -j1 to see the seed of one that fails.
 #define SEED_TEST(suite, name, rng, count)                                                         \
 	static void suite##_##name##_seed(struct rng *rng);                                        \
 	ParameterizedTestParameters(suite, name)                                                   \
 	{                                                                                          \
-		static size_t seed[count];                                                         \
-		for (size_t i = 0; i < (count); i++)                                               \
+		static size_t seed[SEED_LONG_FACTOR * (count)];                                    \
+		for (size_t i = 0; i < seed_count(count); i++)                                     \
 			seed[i] = i + 1;                                                           \
-		return cr_make_param_array(size_t, seed, count);                                   \
+		return cr_make_param_array(size_t, seed, seed_count(count));                       \
 	}                                                                                          \
 	ParameterizedTest(size_t *seed, suite, name)                                               \
 	{                                                                                          \

@@ -26,8 +26,7 @@ struct sw_action *action_add(struct sw *sw, enum sw_action_kind kind, struct pkt
 // drains costs none.
 static bool next_pfc(struct sw *sw, struct sw_action *out, ns_t now)
 {
-	PORT_SET_FOR_EACH(port, &sw->pfc_ports)
-	{
+	PORT_SET_FOR_EACH(port, &sw->pfc_ports) {
 		const struct port_profile *pf = port_profile_of(sw, port);
 		struct port_state *st = &sw->port[port.v];
 		bool due;

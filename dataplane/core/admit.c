@@ -7,13 +7,8 @@
 // with the packet already in it, so that a group alone never exceeds reserve + pool a/(1+a), the
 // fixed point of the SAI formula. A packet that does not fit under the limit raises XOFF and goes
 // to headroom whole; headroom covers what the peer still sends (IEEE 802.1Q annex on PFC buffers).
-//
-// Packet descriptors are a second resource under the same limit law: a flood of small frames pauses
-// its sender instead of exhausting the packet pool.
-//
-// Release goes headroom, then shared, then reserve, whatever the packet was charged to. XON (both
-// conditions of SAI): occupancy at or below max(xon, limit - xon_offset), and xoff bytes of headroom
-// free for the group.
+// Packet descriptors are a second resource under the same law: a flood of small frames pauses its
+// sender instead of exhausting the packet pool. Release goes headroom, shared, reserve.
 //
 // Invariant: the sum of all charges equals pool use, reserves and headroom (sw_conserved()).
 
@@ -33,9 +28,10 @@ static uint32_t charge_bytes(const struct sw *sw, const struct pkt *p)
 // Descriptors follow the group's alpha; a group with a static limit may take half of what is left.
 static uint64_t descriptor_limit(const struct pg_profile *pf, uint64_t free_count)
 {
-	struct threshold th = { .dynamic = true,
-				.alpha_log2 = pf->limit.dynamic ? pf->limit.alpha_log2 : 0 };
+	struct threshold th = { .dynamic = true };
 
+	if (pf->limit.dynamic)
+		th.alpha_log2 = pf->limit.alpha_log2;
 	return threshold_bytes(&th, free_count);
 }
 
@@ -119,7 +115,7 @@ enum drop_reason admit(struct sw *sw, const struct port_profile *port, struct po
 		pg->used = used;
 		pg->descriptors += p->descriptors;
 		sw->descriptors_used += p->descriptors;
-		watermark_raise(&pg->wm_shared, after);
+		watermark_raise(&pg->wm_used, used);
 		pool_charge(pool, charge, before, after);
 	} else {
 		enum drop_reason reason = admit_beyond_limit(sw, pf, pg, bytes_fit, p);
@@ -130,9 +126,8 @@ enum drop_reason admit(struct sw *sw, const struct port_profile *port, struct po
 	p->flags |= pf->lossless ? PKT_CHARGED | PKT_LOSSLESS : PKT_CHARGED;
 	pg->stats.packets++;
 	pg->stats.bytes += p->len;
-	watermark_raise(&pg->wm_total, pg->used + pg->headroom);
-	watermark_raise(&sw->wm_descriptors,
-			(uint64_t)sw->descriptors_used + sw->headroom_descriptors_used);
+	if (__builtin_expect(pg->headroom != 0, 0))
+		watermark_raise(&pg->wm_total, pg->used + pg->headroom);
 	return DROP_NONE;
 }
 
@@ -189,6 +184,8 @@ static bool descriptors_due(const struct sw *sw, const struct pg_profile *pf,
 	return pg->descriptors + pg->headroom_descriptors <= limit - limit / 8;
 }
 
+// Both conditions of SAI: occupancy at or below max(xon, limit - xon_offset), and xoff bytes of
+// headroom free for the group.
 static bool xon_due(const struct sw *sw, port_t port, pg_t id)
 {
 	const struct pg_profile *pf = &port_profile_of(sw, port)->pg[id.v];
@@ -219,18 +216,28 @@ static void end_xoff(struct sw *sw, struct pg_state *pg)
 	pg->stats.xon_events++;
 }
 
+// Ends XOFF for the groups of a port that are due.
+static void scan_port(struct sw *sw, port_t port)
+{
+	struct port_state *st = &sw->port[port.v];
+
+	for (uint32_t left = st->xoff_mask; left != 0; left &= left - 1) {
+		pg_t pg = { (uint8_t)__builtin_ctz(left) };
+
+		if (!xon_due(sw, port, pg))
+			continue;
+		end_xoff(sw, &st->pg[pg.v]);
+		st->xoff_mask &= (uint8_t) ~(1u << pg.v);
+	}
+}
+
 void admit_xon_scan(struct sw *sw, ns_t now)
 {
 	PORT_SET_FOR_EACH(port, &sw->xoff_ports) {
 		struct port_state *st = &sw->port[port.v];
 		uint8_t before = st->xoff_mask;
 
-		for (uint8_t i = 0; i < PG_COUNT; i++) {
-			if (!(before >> i & 1) || !xon_due(sw, port, (pg_t){ i }))
-				continue;
-			end_xoff(sw, &st->pg[i]);
-			st->xoff_mask &= (uint8_t) ~(1u << i);
-		}
+		scan_port(sw, port);
 		if (st->xoff_mask != before)
 			admit_announce(sw, port, now);
 		if (st->xoff_mask == 0)

@@ -65,22 +65,29 @@ static bool pools_agree(const struct sw *sw)
 	return true;
 }
 
+static bool tally_queues(const struct port_state *st, struct tally *tally)
+{
+	for (uint32_t i = 0; i < QUEUE_COUNT; i++) {
+		if (!queue_agrees(&st->queue[i]))
+			return false;
+		tally_list(st->queue[i].head, tally);
+	}
+	return true;
+}
+
 static bool charges_agree(const struct sw *sw, struct tally *tally)
 {
 	uint64_t bytes = 0;
 	uint64_t descriptors = 0;
 
 	for (uint32_t n = 0; n < sw->pf->port_count; n++) {
-		const struct port_state *st = &sw->port[n];
+		const struct pg_state *pg = sw->port[n].pg;
 
-		for (uint32_t i = 0; i < QUEUE_COUNT; i++) {
-			if (!queue_agrees(&st->queue[i]))
-				return false;
-			tally_list(st->queue[i].head, tally);
-		}
+		if (!tally_queues(&sw->port[n], tally))
+			return false;
 		for (uint32_t i = 0; i < PG_COUNT; i++) {
-			bytes += st->pg[i].used + st->pg[i].headroom;
-			descriptors += st->pg[i].descriptors + st->pg[i].headroom_descriptors;
+			bytes += pg[i].used + pg[i].headroom;
+			descriptors += pg[i].descriptors + pg[i].headroom_descriptors;
 		}
 	}
 	tally_list(sw->hold.head, tally);

@@ -45,9 +45,9 @@ static __attribute__((noinline)) void mark(struct sw *sw, const struct queue_pro
 // The priority that says a class on a port: the lowest that the port itself reads as that class.
 static uint16_t pcp_of(const struct port_profile *port, tc_t tc)
 {
-	for (uint16_t pcp = 0; pcp < PRIO_COUNT; pcp++) {
+	for (uint32_t pcp = 0; pcp < PRIO_COUNT; pcp++) {
 		if (port->pcp_to_tc[pcp] == tc.v)
-			return pcp;
+			return (uint16_t)pcp;
 	}
 	return tc.v;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Drop reasons, one per row of schema/drops.def, and their descriptors.
+// Drop reasons, one per row of schema/drops.def, and their descriptors. A packet that the core does
+// not send leaves through drop() with exactly one of them, and it is counted at one port: the
+// ingress port, or the egress port when the side of the reason says so.
 #pragma once
 
 enum drop_reason {

@@ -70,7 +70,6 @@ static enum drop_reason enqueue(struct sw *sw, const struct port_profile *port,
 	q->bytes = bytes;
 	q->count++;
 	watermark_raise(&q->wm_total, bytes);
-	watermark_raise(&q->wm_shared, after);
 	pool_charge(pool, p->charge, before, after);
 
 	// An idle line earns nothing: `burst` makes up for late polls of a backlog alone.

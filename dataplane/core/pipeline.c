@@ -144,6 +144,8 @@ __attribute__((flatten)) void sw_rx(struct sw *sw, port_t port, struct pkt **pkt
 		else
 			act(sw, p, verdict, &ports, reason[i], now);
 	}
+	watermark_raise(&sw->wm_descriptors,
+			(uint64_t)sw->descriptors_used + sw->headroom_descriptors_used);
 	if (st->xoff_mask != xoff_before)
 		admit_announce(sw, port, now);
 }

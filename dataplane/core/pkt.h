@@ -21,43 +21,43 @@ enum pkt_l4 {
 	PKT_L4_OTHER,
 	PKT_L4_TCP,
 	PKT_L4_UDP,
-	PKT_L4_BTH,	 // RoCEv2 (UDP 4791) or RoCEv1: opcode and dst_qp are set
-	PKT_L4_ND,	 // ICMPv6 neighbour solicitation or advertisement
+	PKT_L4_BTH,      // RoCEv2 (UDP 4791) or RoCEv1: opcode and dst_qp are set
+	PKT_L4_ND,       // ICMPv6 neighbour solicitation or advertisement
 	PKT_L4_FRAGMENT, // not the first fragment: no ports
 };
 
 enum pkt_flag {
-	PKT_TAGGED = 1 << 0,	// parse: at least one VLAN tag (8021Q or 802.1ad), or a priority tag
-	PKT_GROUP = 1 << 1,	// parse: group destination address
-	PKT_CNP = 1 << 2,	// parse: BTH opcode 0x81
-	PKT_LOSSLESS = 1 << 3,	// admit: charged to a lossless priority group
-	PKT_CHARGED = 1 << 4,	// admit: must be uncharged on the way out
-	PKT_COPY = 1 << 5,	// sw_copy: a flooded copy, or a frame the shell injected
+	PKT_TAGGED = 1 << 0,   // parse: at least one VLAN tag (8021Q or 802.1ad), or a priority tag
+	PKT_GROUP = 1 << 1,    // parse: group destination address
+	PKT_CNP = 1 << 2,      // parse: BTH opcode 0x81
+	PKT_LOSSLESS = 1 << 3, // admit: charged to a lossless priority group
+	PKT_CHARGED = 1 << 4,  // admit: must be uncharged on the way out
+	PKT_COPY = 1 << 5,     // sw_copy: a flooded copy, or a frame the shell injected
 };
 
 struct pkt {
-	struct pkt *next;     // owner's list: queue, hold list
-	uint8_t *data;	      // shell; depart moves it when a tag is pushed or popped
-	ns_t at;	      // enqueue: when it joined its queue or the hold list
-	uint32_t len;	      // shell: frame bytes without FCS; depart: as sent
-	uint32_t charge;      // admit: bytes in whole cells
-	uint32_t dst_qp;      // parse: BTH destination QP, 24 bits
-	uint16_t head_len;    // shell: readable bytes at data (first segment), <= len
-	uint16_t l4_offset;   // parse: of the transport header; of BTH when PKT_L4_BTH
-	port_t in_port;	      // rx
-	port_t out_port;      // route
-	uint16_t vid;	      // route: VLAN the bridge works in
-	uint16_t tci;	      // parse: outer tag as received
-	uint8_t l3_offset;    // parse: behind Ethernet and tags; of the GRH for RoCEv1
-	uint8_t l3;	      // parse: enum pkt_l3
-	uint8_t l4;	      // parse: enum pkt_l4
-	uint8_t tos;	      // parse: IPv4 TOS, IPv6 or GRH traffic class
-	uint8_t opcode;	      // parse: BTH opcode
-	uint8_t descriptors;  // shell: mbuf segments, >= 1
-	tc_t tc;	      // classify
-	pg_t pg;	      // classify
-	queue_t queue;	      // forward: by the egress port's map
-	uint8_t flags;	      // enum pkt_flag
+	struct pkt *next;    // owner's list: queue, hold list
+	uint8_t *data;       // shell; depart moves it when a tag is pushed or popped
+	ns_t at;             // enqueue: when it joined its queue or the hold list
+	uint32_t len;        // shell: frame bytes without FCS; depart: as sent
+	uint32_t charge;     // admit: bytes in whole cells
+	uint32_t dst_qp;     // parse: BTH destination QP, 24 bits
+	uint16_t head_len;   // shell: readable bytes at data (first segment), <= len
+	uint16_t l4_offset;  // parse: of the transport header; of BTH when PKT_L4_BTH
+	port_t in_port;      // rx
+	port_t out_port;     // route
+	uint16_t vid;        // route: VLAN the bridge works in
+	uint16_t tci;        // parse: outer tag as received
+	uint8_t l3_offset;   // parse: behind Ethernet and tags; of the GRH for RoCEv1
+	uint8_t l3;          // parse: enum pkt_l3
+	uint8_t l4;          // parse: enum pkt_l4
+	uint8_t tos;         // parse: IPv4 TOS, IPv6 or GRH traffic class
+	uint8_t opcode;      // parse: BTH opcode
+	uint8_t descriptors; // shell: mbuf segments, >= 1
+	tc_t tc;             // classify
+	pg_t pg;             // classify
+	queue_t queue;       // forward: by the egress port's map
+	uint8_t flags;       // enum pkt_flag
 };
 
 static_assert(sizeof(struct pkt) == 64, "a packet's metadata is one cache line");

@@ -68,7 +68,7 @@ static int wred_of(struct build *b, const struct wred_config *row, struct wred_p
 static void shape(struct queue_profile *queue, uint64_t bps)
 {
 	queue->shaper = (struct pacer_profile){
-		bps, bps == 0 ? 0 : SHAPER_BURST_BYTES * 8 * 1000000000ull / bps
+		bps, bps == 0 ? 0 : SHAPER_BURST_BYTES * 8ull * 1000000000 / bps
 	};
 }
 

@@ -90,12 +90,12 @@ int build_vlans(struct build *b)
 		return build_fail(b, FAULT_TOO_MANY, b->config->vlan[0].line, "vlan", "VLANs", 0,
 				  CONFIG_VLAN_MAX - 1);
 	rest = add_vlan(pf, DEFAULT_VLAN);
-	for (uint16_t n = 0; n < pf->port_count; n++) {
+	for (uint32_t n = 0; n < pf->port_count; n++) {
 		if (pf->port[n].pvid != 0)
 			continue;
 		pf->port[n].pvid = DEFAULT_VLAN;
-		port_set_add(&rest->members, (port_t){ n });
-		port_set_add(&rest->untagged, (port_t){ n });
+		port_set_add(&rest->members, (port_t){ (uint16_t)n });
+		port_set_add(&rest->untagged, (port_t){ (uint16_t)n });
 	}
 	return 0;
 }

@@ -2,10 +2,10 @@
 //
 // Stage 6: which queue of a port sends next.
 //
-// Strict queues go first, the highest index before the others, and before all of them the CNP queue:
-// its shaper keeps it from starving anybody. The rest share what is left by
-// deficit weighted round robin in bytes (Shreedhar and Varghese 1995). A quantum is at least the
-// largest frame, so a visit always sends and picking is O(1).
+// Strict queues go first, the highest index before the others, and before all of them the CNP
+// queue: its shaper keeps it from starving anybody. The rest share what is left by deficit weighted
+// round robin in bytes (Shreedhar and Varghese 1995). A quantum is at least the largest frame, so a
+// visit always sends and picking is O(1).
 //
 // A queue that is empty keeps no deficit, and one that is paused or over its shaper earns none
 // while the others are served: it is not visited.

@@ -23,10 +23,10 @@ enum drop_reason parse(struct pkt *p, uint32_t max_frame_bytes);
 // RoCEv1's class comes from its EtherType map row if there is one, else its PCP.
 void classify(const struct port_profile *pf, uint8_t cnp_tc, struct pkt *p);
 
-// --- stage 3: admit.c -----------------------------------------------------------------------------
+// --- stage 3: admit.c ---------------------------------------------------------------------------
 
-// Charges the packet to its priority group at `port`: reserve, shared up to the limit, headroom. Latches
-// XOFF. Sets charge, PKT_LOSSLESS, PKT_CHARGED.
+// Charges the packet to its priority group at `port`: reserve, shared up to the limit, headroom.
+// Latches XOFF. Sets charge, PKT_LOSSLESS, PKT_CHARGED.
 enum drop_reason admit(struct sw *sw, const struct port_profile *port, struct port_state *st,
 		       struct pkt *p);
 
@@ -45,7 +45,7 @@ void admit_rebind(struct sw *sw, ns_t now);
 // Limit of a PG as of now, reserve included.
 uint64_t admit_limit(const struct sw *sw, port_t port, pg_t pg);
 
-// --- stage 4: route.c, bridge.c -------------------------------------------------------------------
+// --- stage 4: route.c, bridge.c -----------------------------------------------------------------
 
 enum route_verdict {
 	ROUTE_FORWARD, // out_port is set
@@ -68,7 +68,7 @@ void bridge_forget_port(struct sw *sw, port_t port);
 // Forgets addresses behind ports that are no longer members of their VLAN.
 void bridge_forget_strangers(struct sw *sw);
 
-// --- hold.c ---------------------------------------------------------------------------------------
+// --- hold.c -------------------------------------------------------------------------------------
 
 // Keeps the packet and asks for its destination.
 void hold_add(struct sw *sw, struct pkt *p, ns_t now);
@@ -80,13 +80,13 @@ void hold_release(struct sw *sw, uint64_t mac, uint16_t vid, port_t port, ns_t n
 void hold_expire(struct sw *sw, ns_t now);
 ns_t hold_deadline(const struct sw *sw);
 
-// --- stage 5: enqueue.c ---------------------------------------------------------------------------
+// --- stage 5: enqueue.c -------------------------------------------------------------------------
 
 // Takes a routed packet to its queue and charges that, or drops it: link down, longer than the
 // port's MTU, over the queue's limit if lossy, WRED. Marks, if that is to be done here.
 void forward(struct sw *sw, struct pkt *p, ns_t now);
 
-// --- stage 6: sched.c -----------------------------------------------------------------------------
+// --- stage 6: sched.c ---------------------------------------------------------------------------
 
 enum { SCHED_NONE = QUEUE_COUNT };
 
@@ -101,12 +101,12 @@ uint32_t sched_next(const struct port_profile *pf, struct port_state *st, ns_t n
 // Earliest time at which a backlogged queue may send that may not now.
 ns_t sched_deadline(const struct port_profile *pf, const struct port_state *st, ns_t now);
 
-// --- stage 7: depart.c ----------------------------------------------------------------------------
+// --- stage 7: depart.c --------------------------------------------------------------------------
 
 // Gives the packet CE, once, and counts it at its queue and port.
 void mark_ce(struct sw *sw, struct pkt *p);
 
-// --- drop.c, action.c, pipeline.c -----------------------------------------------------------------
+// --- drop.c, action.c, pipeline.c ---------------------------------------------------------------
 
 // The only other exit: uncharges what was charged and counts exactly one reason. The packet goes
 // to the shell as SW_ACTION_FREE.

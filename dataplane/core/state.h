@@ -19,9 +19,9 @@ struct pg_state {
 	uint64_t headroom;          // headroom in use
 	uint32_t descriptors;       // under the limit
 	uint32_t headroom_descriptors;
-	bool xoff; // latched by the owner; only the XON rule clears it
-	struct watermark wm_total;
-	struct watermark wm_shared;
+	bool xoff;                 // latched by the owner; only the XON rule clears it
+	struct watermark wm_used;  // of `used`; beyond the reserve it is the shared watermark
+	struct watermark wm_total; // of used and headroom, raised while headroom is in use
 	struct watermark wm_headroom;
 	struct pg_stats stats;
 };
@@ -33,8 +33,7 @@ struct queue_state {
 	uint64_t deficit;
 	uint32_t count;
 	struct pacer_state shaper;
-	struct watermark wm_total;
-	struct watermark wm_shared;
+	struct watermark wm_total; // of `bytes`; beyond the reserve it is the shared watermark
 	struct watermark wm_delay;
 	struct queue_stats stats;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Statistics: the descriptor tables of schema/stats.def, snapshots with their gauges and watermarks,
-// and the clearing of watermarks. Nothing here runs per packet.
+// Statistics: the descriptor tables of schema/stats.def, snapshots with their gauges and
+// watermarks, and the clearing of watermarks. Nothing here runs per packet.
 
 #include "dataplane/core/stage.h"
 
@@ -131,8 +131,10 @@ void sw_stats_pg(const struct sw *sw, port_t port, pg_t pg, enum watermark_kind 
 	out->xoff_room_curr_occupancy_bytes = st->headroom;
 	out->descriptors_in_use = (uint64_t)st->descriptors + st->headroom_descriptors;
 	out->xoff_threshold_bytes = pf->lossless ? admit_limit(sw, port, pg) : 0;
-	out->watermark_bytes = watermark_read(&st->wm_total, kind);
-	out->shared_watermark_bytes = watermark_read(&st->wm_shared, kind);
+	out->watermark_bytes = u64_max(watermark_read(&st->wm_used, kind),
+				       watermark_read(&st->wm_total, kind));
+	out->shared_watermark_bytes = u64_minus(watermark_read(&st->wm_used, kind),
+						pf->reserved_bytes);
 	out->xoff_room_watermark_bytes = watermark_read(&st->wm_headroom, kind);
 }
 
@@ -154,7 +156,8 @@ void sw_stats_queue(const struct sw *sw, port_t port, queue_t queue, enum waterm
 			out->pause_status = 1;
 	}
 	out->watermark_bytes = watermark_read(&q->wm_total, kind);
-	out->shared_watermark_bytes = watermark_read(&q->wm_shared, kind);
+	out->shared_watermark_bytes = u64_minus(out->watermark_bytes,
+						pf->queue[queue.v].reserved_bytes);
 	out->delay_watermark_ns = watermark_read(&q->wm_delay, kind);
 }
 
@@ -171,23 +174,19 @@ const struct cnp_flows *sw_cnp_flows(const struct sw *sw)
 
 static void clear_port(struct sw *sw, port_t port, enum watermark_kind kind)
 {
-	const struct port_profile *pf = port_profile_of(sw, port);
 	struct port_state *st = &sw->port[port.v];
 
 	for (uint32_t i = 0; i < PG_COUNT; i++) {
 		struct pg_state *pg = &st->pg[i];
 
 		watermark_clear(&pg->wm_total, kind, pg->used + pg->headroom);
-		watermark_clear(&pg->wm_shared, kind,
-				u64_minus(pg->used, pf->pg[i].reserved_bytes));
+		watermark_clear(&pg->wm_used, kind, pg->used);
 		watermark_clear(&pg->wm_headroom, kind, pg->headroom);
 	}
 	for (uint32_t i = 0; i < QUEUE_COUNT; i++) {
 		struct queue_state *q = &st->queue[i];
 
 		watermark_clear(&q->wm_total, kind, q->bytes);
-		watermark_clear(&q->wm_shared, kind,
-				u64_minus(q->bytes, pf->queue[i].reserved_bytes));
 		watermark_clear(&q->wm_delay, kind, 0);
 	}
 }

@@ -5,10 +5,10 @@
 // All memory is the caller's and is laid out once: struct sw with its ports, then the address
 // table. Nothing is allocated afterwards.
 
+#include "dataplane/core/stage.h"
+
 #include <errno.h>
 #include <string.h>
-
-#include "dataplane/core/stage.h"
 
 static size_t ports_bytes(const struct sw_profile *pf)
 {
@@ -78,11 +78,11 @@ static void flush(struct sw *sw, port_t port)
 	const struct port_profile *pf = port_profile_of(sw, port);
 	struct port_state *st = port_state_of(sw, port);
 
-	for (uint8_t i = 0; i < QUEUE_COUNT; i++) {
+	for (uint32_t i = 0; i < QUEUE_COUNT; i++) {
 		while (st->queue[i].head != NULL) {
 			st->queue[i].stats.dropped_packets++;
 			st->queue[i].stats.dropped_bytes += st->queue[i].head->len;
-			drop(sw, dequeue(sw, pf, st, (queue_t){ i }), DROP_LINK_FLUSH);
+			drop(sw, dequeue(sw, pf, st, (queue_t){ (uint8_t)i }), DROP_LINK_FLUSH);
 		}
 	}
 }
@@ -130,8 +130,7 @@ void sw_tick(struct sw *sw, ns_t now)
 	hold_expire(sw, now);
 	admit_xon_scan(sw, now);
 	next = hold_deadline(sw);
-	PORT_SET_FOR_EACH(port, &sw->xoff_ports)
-	{
+	PORT_SET_FOR_EACH(port, &sw->xoff_ports) {
 		ns_t due = pfc_gen_deadline(&sw->port[port.v].gen);
 
 		if (due.v <= now.v)

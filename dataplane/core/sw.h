@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One switch as a value: the contract between the core and any shell that moves packets (DPDK, the
-// simulator, a test). No I/O, no clock, no allocation, no globals: packets and `now` go in, packets
-// and actions come out.
+// One switch as a value: the contract between the core and any shell that moves packets. No I/O, no
+// clock, no allocation, no globals: packets and `now` go in, packets and actions come out.
 //
 // One iteration of a shell:
 //	sw_tick(sw, now); drain sw_action();
@@ -46,7 +45,7 @@ void sw_link(struct sw *sw, port_t port, bool up, ns_t now);
 
 // --- packets ----------------------------------------------------------------------------------
 
-// Takes `count` <= SW_BURST_MAX received packets; pkts[i]->data, len, head_len, descriptors are set.
+// Takes `count` <= SW_BURST_MAX received packets: data, len, head_len and descriptors are set.
 void sw_rx(struct sw *sw, port_t port, struct pkt **pkts, uint32_t count, ns_t now);
 
 // Gives at most `count` packets that leave `port` now, in order. The caller sends all of them: they
@@ -71,12 +70,12 @@ ns_t sw_deadline(const struct sw *sw, ns_t now);
 // --- actions ----------------------------------------------------------------------------------
 
 enum sw_action_kind {
-	SW_ACTION_FREE,	   // pkt: release it
-	SW_ACTION_PFC,	   // port, pfc: send this frame before any data
-	SW_ACTION_COPY,	   // pkt, ports: make a deep copy for each port and pass it to sw_copy();
-			   // pkt stays the core's (an SW_ACTION_FREE follows)
-	SW_ACTION_PUNT,	   // pkt, port: to the control thread, which learns and then sw_inject()s it
-	SW_ACTION_LEARN,   // mac, vid, port: an address is new or moved; answer with sw_mac_set()
+	SW_ACTION_FREE,  // pkt: release it
+	SW_ACTION_PFC,   // port, pfc: send this frame before any data
+	SW_ACTION_COPY,  // pkt, ports: make a deep copy for each port and pass it to sw_copy();
+			 // pkt stays the core's (an SW_ACTION_FREE follows)
+	SW_ACTION_PUNT,  // pkt, port: to the control thread, which learns and then sw_inject()s it
+	SW_ACTION_LEARN, // mac, vid, port: an address is new or moved; answer with sw_mac_set()
 	SW_ACTION_SOLICIT, // pkt (borrowed), port, vid: ask for the address of its destination
 };
 
@@ -132,8 +131,7 @@ void sw_stats_switch(const struct sw *sw, enum watermark_kind kind, struct switc
 void sw_stats_pool(const struct sw *sw, uint32_t pool, enum watermark_kind kind,
 		   struct pool_stats *out);
 void sw_stats_port(const struct sw *sw, port_t port, struct port_stats *out);
-void sw_stats_prio(const struct sw *sw, port_t port, prio_t prio, ns_t now,
-		   struct prio_stats *out);
+void sw_stats_prio(const struct sw *sw, port_t port, prio_t prio, ns_t now, struct prio_stats *out);
 void sw_stats_pg(const struct sw *sw, port_t port, pg_t pg, enum watermark_kind kind,
 		 struct pg_stats *out);
 void sw_stats_queue(const struct sw *sw, port_t port, queue_t queue, enum watermark_kind kind,
@@ -150,7 +148,7 @@ void sw_clear_watermarks(struct sw *sw, enum watermark_kind kind);
 // RX_MISSED.
 void sw_count_rx_lost(struct sw *sw, port_t port, uint64_t no_buffer, uint64_t missed);
 
-// A packet that sw_tx() gave and the driver refused for good: counted as TX_REFUSED instead of sent.
+// A packet that sw_tx() gave and the driver refused for good: it counts as TX_REFUSED, not as sent.
 void sw_tx_refused(struct sw *sw, port_t port, const struct pkt *p);
 
 // The conservation equation, and that the sum of all charges equals what pools, groups and queues

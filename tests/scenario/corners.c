@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Corners where one mechanism meets another: a pause that cuts a scheduling round short, a rate that
-// changes while the old one makes its queue wait, an address whose port has left the VLAN, a timer
-// that two states share. Each of them was wrong once.
+// Corners where one mechanism meets another: a pause that cuts a scheduling round short, a rate
+// that changes while the old one makes its queue wait, an address whose port has left the VLAN, a
+// timer that two states share. Each of them was wrong once.
 
 #include <criterion/criterion.h>
 

@@ -39,6 +39,19 @@ class Forward(lab.SmokeTest):
         frames = [lab.udp_frame(A, B, 64, number=i) for i in range(100)]
         self.assertEqual(self.forwarded(frames, args=('--busy-poll',)), frames)
 
+    def test_hugepages(self):
+        """With hugepages the packets live there, and all of them are free again afterwards."""
+        pool = Path('/sys/kernel/mm/hugepages/hugepages-2048kB')
+        before = (pool / 'nr_hugepages').read_text()
+        free = int((pool / 'free_hugepages').read_text())
+        self.addCleanup((pool / 'nr_hugepages').write_text, before)
+        (pool / 'nr_hugepages').write_text(str(int(before) + 128))
+        frames = [lab.udp_frame(A, B, 64, number=i) for i in range(100)]
+        switch, _ = self.switch(frames, args=('--huge',))
+        self.assertLess(int((pool / 'free_hugepages').read_text()), free + 128)
+        self.assert_conserved(switch)
+        self.assertEqual(int((pool / 'free_hugepages').read_text()), free + 128)
+
     def test_jumbo(self):
         """Frames of several mbufs, up to the largest MTU."""
         frames = [lab.udp_frame(A, B, length, number=i)

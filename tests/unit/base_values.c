@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The small values of base: time (types.h), sets of ports (set.h), dice (rng.h).
+// The small values of base: time (types.h), sets of ports (set.h), dice (rng.h). Expected values
+// are those of plain arithmetic at the ends of each range, of sets enumerated by hand, and, for the
+// dice, of the published generators.
 
 #include <math.h>
 
@@ -61,8 +63,7 @@ TABLE_TEST(port_set, walks_its_members_in_order, row, set_rows)
 	for (uint32_t i = row->count; i > 0; i--)
 		port_set_add(&set, (port_t){ row->member[i - 1] });
 	cr_assert_eq(port_set_empty(&set), row->count == 0, "%s", row->what);
-	PORT_SET_FOR_EACH(port, &set)
-	{
+	PORT_SET_FOR_EACH(port, &set) {
 		cr_assert_lt(seen, row->count, "%s: too many", row->what);
 		cr_assert_eq(port.v, row->member[seen], "%s", row->what);
 		cr_assert(port_set_has(&set, port), "%s", row->what);
