@@ -37,7 +37,7 @@ static const struct suffix bytes_suffix[] = {
 };
 static const struct suffix bps_suffix[] = {
 	{ WRITTEN("T"), 1000000000000 }, { WRITTEN("G"), 1000000000 }, { WRITTEN("M"), 1000000 },
-	{ WRITTEN("k"), 1000 },          { WRITTEN(""), 1 },
+	{ WRITTEN("k"), 1000 },          { WRITTEN("bps"), 1 },        { READ(""), 1 },
 };
 static const struct suffix ns_suffix[] = {
 	{ WRITTEN("s"), 1000000000 },
@@ -135,6 +135,12 @@ static const struct suffix *find_suffix(enum unit unit, const char *text, size_t
 	return NULL;
 }
 
+// Counts and bytes have one obvious base; the others do not.
+static bool needs_suffix(enum unit unit)
+{
+	return unit != UNIT_COUNT && unit != UNIT_BYTES;
+}
+
 bool unit_parse(enum unit unit, const char *text, size_t len, uint64_t *value)
 {
 	size_t whole_len = 0;
@@ -163,6 +169,9 @@ bool unit_parse(enum unit unit, const char *text, size_t len, uint64_t *value)
 	if (whole_len == 0 || suffix == NULL ||
 	    !parse_fraction(text + pos, fraction_len, suffix->scale, &fraction) ||
 	    whole > (VALUE_MAX - fraction) / suffix->scale)
+		return false;
+	// A rate or time without a unit is a mistake, unless it is none at all.
+	if (pos + fraction_len == len && needs_suffix(unit) && (whole | fraction) != 0)
 		return false;
 	*value = whole * suffix->scale + fraction;
 	return true;

@@ -14,9 +14,9 @@
 enum unit { UNIT_COUNT, UNIT_BYTES, UNIT_BPS, UNIT_NS, UNIT_METRES, UNIT_PPM };
 
 // Parses all of `text` (`len` bytes) as a quantity of `unit` into *value: an optional fraction is
-// allowed when the result is whole ("2.5G"), and a plain number is in the unit's base. UNIT_PPM
-// takes "5%" (50000) or "200ppm"; "0.2" is not accepted without a unit, as for any unit: it is not
-// whole. UNIT_COUNT takes decimal or 0x digits.
+// allowed when the result is whole ("2.5G"). Counts and bytes may be plain numbers; rates, times,
+// lengths and probabilities need a unit unless they are 0 ("400bps", "5%", "200ppm"), since nobody
+// means bits per second by 400. UNIT_COUNT takes decimal or 0x digits.
 // False, and *value untouched, when the text is not a quantity of the unit or exceeds 2^63 - 1.
 bool unit_parse(enum unit unit, const char *text, size_t len, uint64_t *value);
 
