@@ -33,7 +33,8 @@ int out_json(const struct report *report, FILE *out)
 
 		json_object_set_new(tables, table->key, rows_as_objects(table));
 	}
-	if (json_dumpf(tables, out, JSON_INDENT(2)) < 0 || fputc('\n', out) == EOF)
+	if (json_dumpf(tables, out, JSON_INDENT(2)) < 0 || fputc('\n', out) == EOF ||
+	    fflush(out) != 0)
 		rc = -EIO;
 	json_decref(tables);
 	return rc;

@@ -42,6 +42,7 @@ struct agent {
 	struct event *second_timer;
 	struct event *term;
 	struct event *interrupt;
+	struct event *hangup;
 	struct report_stats report_stats;
 	uint32_t seconds;
 	uint64_t warned_gap_ns; // poll gaps up to this have been warned about
@@ -150,6 +151,9 @@ static int add_events(struct agent *agent)
 	if (rc == 0)
 		rc = add_event(agent, &agent->interrupt, SIGINT, EV_SIGNAL | EV_PERSIST, on_signal,
 			       NULL);
+	if (rc == 0) // its terminal is gone
+		rc = add_event(agent, &agent->hangup, SIGHUP, EV_SIGNAL | EV_PERSIST, on_signal,
+			       NULL);
 	return rc;
 }
 
@@ -164,13 +168,15 @@ static int open_switch(struct agent *agent, struct agent_switch *sw,
 {
 	int rc = mac_store_open(&sw->macs, options->state_dir, sw->in);
 
-	if (rc == 0)
-		rc = port_keeper_start(&sw->keeper, agent->worker, sw->in);
 	if (rc != 0)
 		return rc;
+	// Its name is taken before its devices: a second switch of that name must not touch them.
 	sw->http = control_http_open(agent->base, options->run_dir, agent->worker, sw->in);
 	if (sw->http == NULL)
 		return -EIO;
+	rc = port_keeper_start(&sw->keeper, agent->worker, sw->in);
+	if (rc != 0)
+		return rc;
 	poll_ports(agent, sw);
 	log_info("%s: ready, %u ports", sw->in->config->sw.name, sw->in->port_count);
 	return 0;
@@ -219,6 +225,7 @@ void agent_close(struct agent *agent)
 		return;
 	for (uint32_t i = agent->count; i-- > 0;)
 		close_switch(agent, &agent->sw[i]);
+	remove_event(agent->hangup);
 	remove_event(agent->interrupt);
 	remove_event(agent->term);
 	remove_event(agent->second_timer);

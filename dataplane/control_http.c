@@ -24,7 +24,7 @@
 #include "dataplane/stats_json.h"
 #include "sys/log.h"
 
-enum { BODY_MAX = 64 * 1024, BACKLOG = 16 };
+enum { BODY_MAX = 64 * 1024, HEADERS_MAX = 8 * 1024, BACKLOG = 16, CLIENT_SECONDS = 10 };
 
 struct control_http {
 	struct evhttp *server;
@@ -221,6 +221,8 @@ struct control_http *control_http_open(struct event_base *base, const char *run_
 	if (http->server == NULL)
 		goto err;
 	evhttp_set_max_body_size(http->server, BODY_MAX);
+	evhttp_set_max_headers_size(http->server, HEADERS_MAX);
+	evhttp_set_timeout(http->server, CLIENT_SECONDS);
 	evhttp_set_allowed_methods(http->server, EVHTTP_REQ_GET | EVHTTP_REQ_POST);
 	evhttp_set_cb(http->server, "/v1/stats", on_stats, http);
 	evhttp_set_cb(http->server, "/v1/mac", on_mac, http);

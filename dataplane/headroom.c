@@ -70,7 +70,7 @@ static void check_need(const struct instance *in, uint32_t i)
 		log_warn("%s: priority group %u has %llu bytes of headroom (xoff), and up to %llu "
 			 "may arrive after XOFF (ring of %u frames of up to %u bytes): frames may "
 			 "be lost; raise xoff, shorten the ring or lower the MTU",
-			 pf->name, pg, (unsigned long long)pf->pg[pg].headroom_bytes,
+			 in->port[i].label, pg, (unsigned long long)pf->pg[pg].headroom_bytes,
 			 (unsigned long long)need, in->port[i].rx_ring_frames,
 			 port_frame_bytes(&in->port[i]));
 		return; // once per port
@@ -92,7 +92,7 @@ static void check_xon(const struct instance *in, uint32_t i)
 		log_warn("%s: priority group %u may end XOFF at %llu bytes (xon) but its limit is "
 			 "at most %llu, that of an empty pool: XOFF ends as soon as headroom is "
 			 "free, and pauses come in quick succession; lower xon",
-			 pf->name, k, (unsigned long long)pg->xon_bytes,
+			 in->port[i].label, k, (unsigned long long)pg->xon_bytes,
 			 (unsigned long long)(pg->reserved_bytes + shared));
 		return; // once per port
 	}
@@ -104,12 +104,12 @@ void headroom_check(const struct instance *in, uint32_t i)
 	check_xon(in, i);
 }
 
-static void warn_gap(const struct port_profile *pf, uint64_t max_gap_ns)
+static void warn_gap(const char *label, const struct port_profile *pf, uint64_t max_gap_ns)
 {
 	log_warn("%s: the switch was away for %llu us and PFC must be repeated every %llu us: a "
 		 "peer may have resumed on its own; give the switch a processor of its own or "
 		 "lower the speed",
-		 pf->name, (unsigned long long)(max_gap_ns / 1000),
+		 label, (unsigned long long)(max_gap_ns / 1000),
 		 (unsigned long long)(pf->gen.refresh_ns / 1000));
 }
 
@@ -119,6 +119,6 @@ void headroom_check_gap(const struct instance *in, uint64_t max_gap_ns)
 		const struct port_profile *pf = &in->profile->port[i];
 
 		if (pf->gen.enable != 0 && max_gap_ns > pf->gen.refresh_ns)
-			warn_gap(pf, max_gap_ns);
+			warn_gap(in->port[i].label, pf, max_gap_ns);
 	}
 }

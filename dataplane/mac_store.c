@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "dataplane/dpdk/snapshot.h"
 #include "sys/log.h"
 
@@ -154,8 +155,7 @@ static void write_entries(struct writer *writer, const struct mac_entry *entries
 		uint64_t place = (uint64_t)entry->vid << 16 | entry->port.v;
 		uint8_t mac[6];
 
-		writer->hash = (writer->hash ^ entry->mac) * 1099511628211u;
-		writer->hash = (writer->hash ^ place) * 1099511628211u;
+		writer->hash = hash_add(hash_add(writer->hash, entry->mac), place);
 		if (writer->file == NULL)
 			continue;
 		store_be48(mac, entry->mac);
@@ -170,7 +170,7 @@ static void write_entries(struct writer *writer, const struct mac_entry *entries
 static uint64_t walk(const struct mac_store *store, struct worker *worker, struct instance *in,
 		     FILE *file)
 {
-	struct writer writer = { .in = in, .file = file, .hash = 1 };
+	struct writer writer = { .in = in, .file = file, .hash = HASH_EMPTY };
 	struct mac_list list = { 0 };
 	struct message message = { .kind = MESSAGE_MAC_LIST, .instance = in, .macs = &list };
 
@@ -197,23 +197,53 @@ static int sync_dir(const char *path)
 	return rc;
 }
 
+// A new file, never one that somebody put there: the directory may be another user's and we root.
+static FILE *create_file(const char *path)
+{
+	FILE *file;
+	int fd;
+
+	unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return NULL;
+	file = fdopen(fd, "w");
+	if (file == NULL)
+		close(fd);
+	return file;
+}
+
+// 0 when all that was written to `file`, at any time, is on the disk. Takes the file.
+static int finish_file(FILE *file)
+{
+	int rc = 0;
+
+	// stdio forgets what it could not write but for this mark, and errno is long gone.
+	if (ferror(file))
+		rc = -EIO;
+	else if (fflush(file) != 0 || fsync(fileno(file)) != 0)
+		rc = -errno;
+	else if (ferror(file))
+		rc = -EIO;
+	if (fclose(file) != 0 && rc == 0)
+		rc = -errno;
+	return rc;
+}
+
 static int write_file(struct mac_store *store, struct worker *worker, struct instance *in)
 {
 	char temporary[sizeof(store->path) + 8];
 	FILE *file;
 	uint64_t hash;
-	int rc = 0;
+	int rc;
 
 	snprintf(temporary, sizeof(temporary), "%s.new", store->path);
-	file = fopen(temporary, "we");
+	file = create_file(temporary);
 	if (file == NULL)
 		return -errno;
 	fputs("# Addresses learned by weft-switch: MAC VLAN PORT. Read once at start.\n", file);
 	hash = walk(store, worker, in, file);
-	if (fflush(file) != 0 || fsync(fileno(file)) != 0)
-		rc = -errno;
-	if (fclose(file) != 0 && rc == 0)
-		rc = -errno;
+	rc = finish_file(file);
 	if (rc == 0 && rename(temporary, store->path) != 0)
 		rc = -errno;
 	if (rc == 0)
@@ -233,7 +263,8 @@ int mac_store_save(struct mac_store *store, struct worker *worker, struct instan
 		return 0;
 	rc = write_file(store, worker, in);
 	if (rc != 0)
-		log_err("%s: %s: %s", in->config->sw.name, store->path, strerror(-rc));
+		log_err("%s: %s cannot be written: %s", in->config->sw.name, store->path,
+			strerror(-rc));
 	return rc;
 }
 

@@ -25,6 +25,48 @@ struct program {
 	uint32_t created;
 };
 
+static bool same_device(const char *a, const char *b)
+{
+	size_t len = strcspn(a, ",");
+
+	return strcspn(b, ",") == len && memcmp(a, b, len) == 0;
+}
+
+// Two switches of one process: names and devices are theirs alone.
+static int check_pair(const struct program *program, uint32_t i, uint32_t k)
+{
+	const struct sw_config *a = program->instance[i].config;
+	const struct sw_config *b = program->instance[k].config;
+
+	if (strcmp(a->sw.name, b->sw.name) == 0) {
+		log_err("%s: switch \"%s\" is configured by %s already", program->options.config[k],
+			b->sw.name, program->options.config[i]);
+		return -EINVAL;
+	}
+	for (uint32_t n = 0; n < a->port_count * b->port_count; n++) {
+		const struct port_config *port = &b->port[n % b->port_count];
+
+		if (!same_device(a->port[n / b->port_count].devargs, port->devargs))
+			continue;
+		log_err("%s:%u: %s: its device belongs to a port of %s already",
+			program->options.config[k], port->line, port->name,
+			program->options.config[i]);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check_pairs(const struct program *program)
+{
+	int rc = 0;
+
+	for (uint32_t k = 1; k < program->loaded; k++) {
+		for (uint32_t i = 0; i < k && rc == 0; i++)
+			rc = check_pair(program, i, k);
+	}
+	return rc;
+}
+
 static int load(struct program *program)
 {
 	int worst = 0;
@@ -36,7 +78,7 @@ static int load(struct program *program)
 			worst = rc;
 	}
 	program->loaded = program->options.config_count;
-	return worst;
+	return worst != 0 ? worst : check_pairs(program);
 }
 
 static void plan_instance(struct eal_options *eal, const struct instance *in)

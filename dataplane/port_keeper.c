@@ -35,6 +35,8 @@ static int open_port(struct port_keeper *keeper, uint32_t i)
 		return rc;
 	io->ethdev = port->ethdev;
 	io->interrupts = port->driver->rx_interrupts;
+	io->contiguous = port->driver->contiguous;
+	io->wire = port->driver->class == DRIVER_WIRE;
 	io->idle_ns = u64_min(port->driver->idle_us * 1000ull, IDLE_NS_MAX);
 	memcpy(io->mac, port->mac, sizeof(io->mac));
 	return 0;
@@ -51,7 +53,7 @@ static void tell_link(struct port_keeper *keeper, uint32_t i, bool up)
 
 	// Waits: once the link is down the device is ours.
 	channel_call(&keeper->worker->channel, &message);
-	log_info("%s: link %s", keeper->in->port[i].config->name, up ? "up" : "down");
+	log_info("%s: link %s", keeper->in->port[i].label, up ? "up" : "down");
 }
 
 static void put_off(struct port_retry *retry, ns_t now)
@@ -77,7 +79,7 @@ int port_keeper_start(struct port_keeper *keeper, struct worker *worker, struct 
 	return worst;
 }
 
-static void warn_pause(const struct port_profile *pf)
+static void warn_pause(const char *label, const struct port_profile *pf)
 {
 	uint64_t pause_ns = pfc_quanta_ns(pf->gen.quanta, pf->rx.bps);
 
@@ -85,7 +87,7 @@ static void warn_pause(const struct port_profile *pf)
 		log_warn(
 			"%s: pfc_quanta give a pause of %llu ns at the link's rate of %llu Mbit/s, "
 			"less than %d: the peer may resume on its own; raise pfc_quanta",
-			pf->name, (unsigned long long)pause_ns,
+			label, (unsigned long long)pause_ns,
 			(unsigned long long)(pf->rx.bps / 1000000), PROFILE_PAUSE_MIN_NS);
 }
 
@@ -105,7 +107,7 @@ static void adopt_rate(struct port_keeper *keeper, uint32_t i)
 	pf = malloc(bytes);
 	if (pf == NULL) {
 		log_err("%s: no memory to take over the link's rate, pauses may be too short",
-			port->config->name);
+			port->label);
 		return;
 	}
 	memcpy(pf, in->profile, bytes);
@@ -115,7 +117,7 @@ static void adopt_rate(struct port_keeper *keeper, uint32_t i)
 	free(in->profile);
 	in->profile = pf;
 	if (sends_pfc(in, i))
-		warn_pause(&pf->port[i]);
+		warn_pause(port->label, &pf->port[i]);
 }
 
 static void close_port(struct port_keeper *keeper, uint32_t i)
@@ -142,7 +144,7 @@ static bool poll_port(struct port_keeper *keeper, uint32_t i, ns_t now)
 	}
 	up = port_poll_link(port);
 	if (port_vanished(port)) {
-		log_warn("%s: the device is gone, looking for it", port->config->name);
+		log_warn("%s: the device is gone, looking for it", port->label);
 		close_port(keeper, i);
 		put_off(retry, now);
 		return false;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "dataplane/neighbor.h"
 
 static void set_mac(struct worker *worker, const struct message *report, uint64_t mac)
@@ -37,13 +38,11 @@ static void inject(struct worker *worker, const struct message *report, struct r
 	channel_send(&worker->channel, &message);
 }
 
+enum { REPORTS_AT_ONCE = 256 };
+
 void reports_own_mac(const char *switch_name, uint8_t out[6])
 {
-	uint64_t hash = 14695981039346656037u;
-
-	for (const char *c = switch_name; *c != '\0'; c++)
-		hash = (hash ^ (uint8_t)*c) * 1099511628211u;
-	store_be48(out, hash);
+	store_be48(out, hash_text(switch_name));
 	out[0] = 2; // locally administered, one host
 }
 
@@ -124,6 +123,11 @@ void reports_handle(struct worker *worker, struct report_stats *stats)
 	struct message report;
 
 	channel_awake(&worker->channel);
-	while (channel_read(&worker->channel, &report))
+	for (uint32_t n = 0; n < REPORTS_AT_ONCE; n++) {
+		if (!channel_read(&worker->channel, &report))
+			return;
 		handle(worker, &report, stats);
+	}
+	// Timers and requests have their turn before the rest.
+	channel_rewake(&worker->channel);
 }

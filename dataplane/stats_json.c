@@ -185,11 +185,14 @@ json_t *stats_json(struct worker *worker, struct instance *in, enum watermark_ki
 	struct snapshot *snapshot = calloc(1, snapshot_bytes(in->port_count));
 	struct message message = { .kind = MESSAGE_SNAPSHOT, .instance = in };
 	struct lcore_stats lcore;
-	json_t *answer = json_object();
+	json_t *answer = NULL;
 	json_t *sw = json_object();
 	json_t *ports = json_array();
 
-	if (snapshot == NULL)
+	if (snapshot == NULL || sw == NULL || ports == NULL)
+		goto out;
+	answer = json_object();
+	if (answer == NULL)
 		goto out;
 	snapshot->watermark = watermark;
 	message.snapshot = snapshot;

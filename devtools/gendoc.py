@@ -54,7 +54,7 @@ object is a list of groups under the name of its heading:
 ```
 name = "leaf1";
 port = (
-	{ name = "Ethernet0"; devargs = "net_tap0"; }
+	{ name = "Ethernet0"; devargs = "net_tap0"; mtu = 1500; }
 );
 ```
 

@@ -52,6 +52,16 @@ static inline bool name_equal(const char *a, const char *b)
 	return a[i] == b[i];
 }
 
+// Length of the device's name in devargs: its arguments follow a comma.
+static inline size_t device_name_length(const char *devargs)
+{
+	size_t len = 0;
+
+	while (devargs[len] != '\0' && devargs[len] != ',')
+		len++;
+	return len;
+}
+
 // Copies at most CONFIG_NAME_BYTES - 1 characters and terminates.
 static inline void name_copy(char out[CONFIG_NAME_BYTES], const char *in)
 {

@@ -101,6 +101,24 @@ static uint64_t bytes_ns(uint64_t bytes, uint64_t bps)
 	return bps == 0 ? 0 : bytes * 8 * 1000000000u / bps;
 }
 
+// Two ports on one device would close it under each other.
+static int check_device(struct build *b, uint32_t port)
+{
+	const struct port_config *row = &b->config->port[port];
+	size_t len = device_name_length(row->devargs);
+	char name[CONFIG_NAME_BYTES] = { 0 };
+
+	memcpy(name, row->devargs, len < sizeof(name) ? len : sizeof(name) - 1);
+	for (uint32_t i = 0; i < port; i++) {
+		const char *other = b->config->port[i].devargs;
+
+		if (device_name_length(other) == len && memcmp(other, row->devargs, len) == 0)
+			return build_fail(b, FAULT_DUPLICATE_DEVICE, row->line, row->name, name, 0,
+					  0);
+	}
+	return 0;
+}
+
 int build_ports(struct build *b)
 {
 	for (uint32_t i = 0; i < b->config->port_count; i++) {
@@ -119,7 +137,9 @@ int build_ports(struct build *b)
 		port->flood = (struct pacer_profile){ row->flood_rate, bytes_ns(FLOOD_BURST_BYTES,
 										row->flood_rate) };
 		build_pfc(row, port);
-		rc = resolve_maps(b, row, port);
+		rc = check_device(b, i);
+		if (rc == 0)
+			rc = resolve_maps(b, row, port);
 		if (rc != 0)
 			return rc;
 	}

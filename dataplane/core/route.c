@@ -53,7 +53,8 @@ static COLD void announce(struct sw *sw, const struct pkt *p, uint64_t mac, uint
 	struct bridge_state *bridge = &sw->bridge;
 	struct sw_action *action;
 
-	if (sw->port[p->in_port.v].mac_count >= port_profile_of(sw, p->in_port)->mac_limit)
+	if (sw->port[p->in_port.v].mac_count >= port_profile_of(sw, p->in_port)->mac_limit ||
+	    bridge->used == sw->pf->mac_count)
 		return;
 	if (bridge->learn_key == key && bridge->learn_port.v == p->in_port.v &&
 	    ns_since(now, bridge->learn_at) < LEARN_REPEAT_NS)

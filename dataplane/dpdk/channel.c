@@ -139,6 +139,12 @@ bool channel_read(struct channel *channel, struct message *out)
 	return rte_ring_dequeue_elem(channel->to_control, out, sizeof(*out)) == 0;
 }
 
+void channel_rewake(struct channel *channel)
+{
+	__atomic_store_n(&channel->control_woken, 1, __ATOMIC_SEQ_CST);
+	wake(channel->wake_control);
+}
+
 void channel_awake(struct channel *channel)
 {
 	uint64_t count;

@@ -100,5 +100,8 @@ bool channel_report(struct channel *channel, const struct message *message);
 // control: takes a report. Call until false after wake_control became readable.
 bool channel_read(struct channel *channel, struct message *out);
 
+// control: makes wake_control readable again, when it stops reading before the ring is empty.
+void channel_rewake(struct channel *channel);
+
 // control: acknowledges wake_control; before the first channel_read().
 void channel_awake(struct channel *channel);

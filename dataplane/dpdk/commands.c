@@ -36,7 +36,6 @@ static void snapshot(struct worker *worker, struct instance *in, struct snapshot
 	snapshot_fill(out, in->sw, now);
 	for (uint32_t i = 0; i < in->port_count; i++)
 		out->port[i].pending_count = in->io[i].pending_count;
-	worker->stats.reports_lost = worker->channel.lost;
 }
 
 static void mac_list(struct instance *in, struct mac_list *out, ns_t now)
@@ -62,7 +61,10 @@ static void apply(struct worker *worker, const struct message *m, ns_t now)
 		break;
 	case MESSAGE_SNAPSHOT: snapshot(worker, in, m->snapshot, now); break;
 	case MESSAGE_CLEAR_WATERMARKS: sw_clear_watermarks(in->sw, m->watermark); break;
-	case MESSAGE_LCORE_STATS: *m->lcore = worker->stats; break;
+	case MESSAGE_LCORE_STATS:
+		worker->stats.reports_lost = worker->channel.lost;
+		*m->lcore = worker->stats;
+		break;
 	case MESSAGE_CLEAR_GAP: worker->stats.max_gap_ns = 0; break;
 	case MESSAGE_STOP: worker->stop = true; break;
 	case MESSAGE_PUNT:

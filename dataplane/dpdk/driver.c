@@ -148,10 +148,15 @@ static bool is_pci_address(const char *devargs)
 	       devargs[len - 2] == '.';
 }
 
+const struct driver *driver_pci(void)
+{
+	return &drivers[0];
+}
+
 const struct driver *driver_of_devargs(const char *devargs)
 {
 	if (is_pci_address(devargs))
-		return &drivers[0];
+		return driver_pci();
 	for (uint32_t i = 1; i < driver_count; i++) {
 		if (strncmp(devargs, drivers[i].name, strlen(drivers[i].name)) == 0)
 			return &drivers[i];

@@ -46,6 +46,9 @@ extern const uint32_t driver_count;
 // Row of devargs such as "net_memif0,role=server" or "0000:3b:00.0"; NULL when none fits.
 const struct driver *driver_of_devargs(const char *devargs);
 
+// The row of devices that are named by their PCI address.
+const struct driver *driver_pci(void);
+
 // Row of a driver's own name (rte_eth_dev_info.driver_name), or `fallback`.
 const struct driver *driver_of_name(const char *name, const struct driver *fallback);
 

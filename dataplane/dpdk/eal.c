@@ -23,12 +23,13 @@
 
 #include "sys/log.h"
 
-enum { ARGS_MAX = 32 + 2 * EAL_PCI_MAX, ARG_BYTES = 160, MEGABYTE = 1 << 20 };
+enum { ARGS_MAX = 32 + 2 * EAL_PCI_MAX, ARG_BYTES = 512, MEGABYTE = 1 << 20 };
 
 struct arguments {
 	char text[ARGS_MAX][ARG_BYTES];
 	char *argv[ARGS_MAX + 1];
 	int argc;
+	bool cut; // an argument, or part of one, did not fit
 };
 
 __attribute__((format(printf, 2, 3))) static void add(struct arguments *args, const char *format,
@@ -36,10 +37,12 @@ __attribute__((format(printf, 2, 3))) static void add(struct arguments *args, co
 {
 	va_list list;
 
-	if (args->argc == ARGS_MAX)
+	if (args->argc == ARGS_MAX) {
+		args->cut = true;
 		return;
+	}
 	va_start(list, format);
-	vsnprintf(args->text[args->argc], ARG_BYTES, format, list);
+	args->cut |= vsnprintf(args->text[args->argc], ARG_BYTES, format, list) >= ARG_BYTES;
 	va_end(list);
 	args->argv[args->argc] = args->text[args->argc];
 	args->argc++;
@@ -92,7 +95,7 @@ static bool use_hugepages(const struct eal_options *options)
 	return false;
 }
 
-// "0,2-3" style list of the processors this process may use, for --lcores.
+// "0-0,2-3" style list of the processors this process may use, for --lcores.
 static int allowed_cpus(char *out, size_t out_bytes)
 {
 	cpu_set_t set;
@@ -100,10 +103,16 @@ static int allowed_cpus(char *out, size_t out_bytes)
 
 	if (sched_getaffinity(0, sizeof(set), &set) != 0)
 		return -errno;
-	for (int cpu = 0; cpu < CPU_SETSIZE && len + 8 < out_bytes; cpu++) {
-		if (CPU_ISSET(cpu, &set))
-			len += (size_t)snprintf(out + len, out_bytes - len, "%s%d",
-						len == 0 ? "" : ",", cpu);
+	for (int cpu = 0; cpu < CPU_SETSIZE && len + 16 < out_bytes; cpu++) {
+		int last = cpu;
+
+		if (!CPU_ISSET(cpu, &set))
+			continue;
+		while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &set))
+			last++;
+		len += (size_t)snprintf(out + len, out_bytes - len, "%s%d-%d", len == 0 ? "" : ",",
+					cpu, last);
+		cpu = last;
 	}
 	return len == 0 ? -EINVAL : 0;
 }
@@ -112,6 +121,7 @@ static void add_memory(struct arguments *args, const struct eal_options *options
 {
 	if (use_hugepages(options)) {
 		add(args, "--in-memory");
+		add(args, "--single-file-segments"); // vhost takes few memory regions
 		return;
 	}
 	add(args, "--no-huge");
@@ -162,7 +172,7 @@ int eal_start(const struct eal_options *options)
 		add(args, "%s", options->pci[i]);
 	}
 	rte_openlog_stream(stderr);
-	rc = rte_eal_init(args->argc, args->argv) < 0 ? -rte_errno : 0;
+	rc = args->cut ? -E2BIG : rte_eal_init(args->argc, args->argv) < 0 ? -rte_errno : 0;
 	remove_directory(options);
 	if (rc != 0)
 		log_err("%s: the DPDK environment does not start: %s", options->name,

@@ -58,7 +58,8 @@ static int prepare_ports(struct instance *in, const char *path, FILE *errors)
 		struct port *port = &in->port[i];
 		uint32_t bytes;
 
-		if (port_prepare(port, &in->config->port[i], path, errors) != 0) {
+		if (port_prepare(port, in->config->sw.name, &in->config->port[i], path, errors) !=
+		    0) {
 			rc = -EINVAL;
 			continue;
 		}
@@ -98,18 +99,21 @@ static void prepare_io(struct instance *in)
 {
 	for (uint32_t i = 0; i < in->port_count; i++) {
 		in->io[i].control = in->pools.control;
+		in->io[i].linear = pools_rx(&in->pools, port_contiguous_bytes(&in->port[i]));
 		in->io[i].ethdev = PORT_NO_DEVICE;
+		in->io[i].sw = in->sw;
+		in->io[i].port = (port_t){ (uint16_t)i };
 	}
 }
 
 int instance_create(struct instance *in, ns_t now)
 {
 	const char *name = in->config->sw.name;
-	int rc = pools_create(name, &in->plan, &in->pools);
+	int rc = pools_create(&in->plan, &in->pools);
 	void *memory;
 
 	if (rc != 0) {
-		log_err("%s: no memory for %u packet buffers: %s", name, in->plan.data_count,
+		log_err("%s: %u packet buffers cannot be made: %s", name, in->plan.data_count,
 			strerror(-rc));
 		return rc;
 	}

@@ -20,12 +20,17 @@ struct pktio {
 	bool active;     // link up: may be received from and sent to
 	bool interrupts; // the driver may have receive interrupts
 	bool watched;    // and they can end a sleep of this lcore
+	bool contiguous; // the driver sends only what lies in one mbuf
+	bool wire;       // frames must have the length that a wire asks for
 	uint8_t xoff;    // priorities that the peer was last told to hold
 	uint8_t mac[6];  // source of PFC frames
 	uint32_t pending_count;
 	uint64_t idle_ns;     // longest sleep before the receive ring is at risk
 	struct pfc_frame due; // what the peer must still be told; enable 0: nothing
 	struct rte_mempool *control;
+	struct rte_mempool *linear; // of mbufs that hold any frame of a contiguous port
+	struct sw *sw;              // counts frames that cannot be sent, as port `port`
+	port_t port;
 	struct rte_mbuf *pending[PKTIO_BURST];
 };
 
@@ -44,7 +49,9 @@ void pktio_pfc(struct pktio *io, const struct pfc_frame *frame);
 // Sends what the driver refused before: PFC, then data. True when nothing is left.
 bool pktio_flush(struct pktio *io);
 
-// Sends one burst that sw_tx() gave; the caller has flushed.
+// Sends one burst that sw_tx() gave; the caller has flushed. Frames are first made what the device
+// can send: in one mbuf where it is contiguous, not too short on a wire. One for which there is no
+// memory is freed and counted as refused.
 void pktio_tx(struct pktio *io, struct pkt **pkts, uint32_t count);
 
 // Gives up what waits: frees it and has the core count it as refused.

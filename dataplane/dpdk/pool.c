@@ -58,31 +58,33 @@ void pool_plan(const struct sw_config *config, uint32_t contiguous_bytes, uint32
 	plan->bytes += pool_bytes(data, plan->wide_room_bytes);
 }
 
-static int create(const char *name, const char *kind, uint32_t count, uint32_t room_bytes,
+static int create(uint32_t id, const char *kind, uint32_t count, uint32_t room_bytes,
 		  struct rte_mempool **out)
 {
 	char text[RTE_MEMPOOL_NAMESIZE];
 
-	snprintf(text, sizeof(text), "%s_%.16s", kind, name);
+	snprintf(text, sizeof(text), "%s_%u", kind, id);
 	*out = rte_pktmbuf_pool_create(text, count, POOL_CACHE, sizeof(struct pkt),
 				       (uint16_t)(room_bytes + RTE_PKTMBUF_HEADROOM),
 				       SOCKET_ID_ANY);
 	return *out == NULL ? -rte_errno : 0;
 }
 
-int pools_create(const char *name, const struct pool_plan *plan, struct pools *pools)
+// A switch's name is longer than that of a mempool may be, so switches are numbered.
+int pools_create(const struct pool_plan *plan, struct pools *pools)
 {
+	static uint32_t created;
+	uint32_t id = created++;
 	int err;
 
 	*pools = (struct pools){ 0 };
 	if (plan->wide_room_bytes + RTE_PKTMBUF_HEADROOM > UINT16_MAX)
 		return -EINVAL;
-	err = create(name, "data", plan->data_count, POOL_SEGMENT_BYTES, &pools->data);
+	err = create(id, "data", plan->data_count, POOL_SEGMENT_BYTES, &pools->data);
 	if (err == 0 && plan->wide_room_bytes != 0)
-		err = create(name, "wide", plan->data_count, plan->wide_room_bytes, &pools->wide);
+		err = create(id, "wide", plan->data_count, plan->wide_room_bytes, &pools->wide);
 	if (err == 0)
-		err = create(name, "ctrl", plan->control_count, POOL_CONTROL_BYTES,
-			     &pools->control);
+		err = create(id, "ctrl", plan->control_count, POOL_CONTROL_BYTES, &pools->control);
 	if (err != 0)
 		pools_destroy(pools);
 	return err;

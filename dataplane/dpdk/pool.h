@@ -38,8 +38,8 @@ struct pool_plan {
 void pool_plan(const struct sw_config *config, uint32_t contiguous_bytes, uint32_t own_mbufs,
 	       struct pool_plan *plan);
 
-// Creates the pools, named after the switch. 0, or -errno and nothing created.
-int pools_create(const char *name, const struct pool_plan *plan, struct pools *pools);
+// Creates the pools. Control thread only. 0, or -errno and nothing created.
+int pools_create(const struct pool_plan *plan, struct pools *pools);
 
 // Accepts pools that were never created.
 void pools_destroy(struct pools *pools);

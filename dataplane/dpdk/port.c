@@ -18,16 +18,19 @@
 
 #include <rte_dev.h>
 
+#include "base/bytes.h"
+#include "base/hash.h"
 #include "dataplane/dpdk/pool.h"
 #include "dataplane/dpdk/stale_socket.h"
 #include "sys/log.h"
 
-int port_prepare(struct port *port, const struct port_config *config, const char *path,
-		 FILE *errors)
+int port_prepare(struct port *port, const char *switch_name, const struct port_config *config,
+		 const char *path, FILE *errors)
 {
 	uint32_t max_mtu;
 
 	*port = (struct port){ .config = config, .ethdev = PORT_NO_DEVICE };
+	snprintf(port->label, sizeof(port->label), "%s %s", switch_name, config->name);
 	port->driver = driver_of_devargs(config->devargs);
 	if (port->driver == NULL) {
 		fprintf(errors, "%s:%u: port %s: no driver for devargs \"%s\"\n", path,
@@ -67,7 +70,7 @@ static int on_removed(uint16_t ethdev, enum rte_eth_event_type event, void *arg,
 static int fail(struct port *port, int rc, const char *what)
 {
 	if (!port->failed)
-		log_err("%s: %s (%s): %s", port->config->name, what, port->devargs, strerror(-rc));
+		log_err("%s: %s (%s): %s", port->label, what, port->devargs, strerror(-rc));
 	port->failed = true;
 	return rc;
 }
@@ -75,9 +78,28 @@ static int fail(struct port *port, int rc, const char *what)
 static int find_device(struct port *port)
 {
 	char name[RTE_ETH_NAME_MAX_LEN];
+	size_t len = strcspn(port->devargs, ",");
+	const char *bus = memchr(port->devargs, ':', len);
+	// A PCI address may be written without its domain, the device's name never is.
+	bool whole = port->driver != driver_pci() ||
+		     (bus != NULL && memchr(bus + 1, ':', len - (size_t)(bus + 1 - port->devargs)));
 
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(port->devargs, ","), port->devargs);
+	snprintf(name, sizeof(name), "%s%.*s", whole ? "" : "0000:", (int)len, port->devargs);
 	return rte_eth_dev_get_port_by_name(name, &port->ethdev);
+}
+
+// Whether the port is the side of its software link that connects, by the rules of its driver.
+static bool connects(const struct port *port)
+{
+	char value[16];
+
+	if (driver_argument(port->devargs, "role", value, sizeof(value)))
+		return strcmp(value, "server") != 0 && strcmp(value, "master") != 0;
+	if (driver_argument(port->devargs, "client", value, sizeof(value)))
+		return strcmp(value, "0") != 0;
+	if (driver_argument(port->devargs, "server", value, sizeof(value)))
+		return strcmp(value, "0") == 0;
+	return port->driver->restart;
 }
 
 // The listening side of a software link binds a file that an earlier process may have left.
@@ -85,7 +107,7 @@ static void clear_socket(const struct port *port)
 {
 	char path[CONFIG_TEXT_BYTES];
 
-	if (port->driver->socket_key != NULL &&
+	if (port->driver->socket_key != NULL && !connects(port) &&
 	    driver_argument(port->devargs, port->driver->socket_key, path, sizeof(path)))
 		stale_socket_remove(path);
 }
@@ -101,6 +123,11 @@ static int probe(struct port *port)
 		if (port->kernel_index == 0)
 			return fail(port, -ENODEV, "its kernel interface does not exist");
 	}
+	// The bus answers for a device that is there already as if it had made it.
+	if (port->driver->class != DRIVER_WIRE && find_device(port) == 0) {
+		port->ethdev = PORT_NO_DEVICE;
+		return fail(port, -EINVAL, "another port has this device");
+	}
 	clear_socket(port);
 	rc = rte_dev_probe(port->devargs);
 	if (rc < 0)
@@ -113,22 +140,39 @@ static int probe(struct port *port)
 	return 0;
 }
 
-// Frames longer than an interface's MTU would be lost in the kernel.
-static int set_kernel_mtu(const struct port *port)
+// Asks the kernel about the interface that the device is made of; -ENODEV when there is none.
+static int kernel_request(const struct port *port, unsigned long what, struct ifreq *request)
 {
-	struct ifreq request = { .ifr_mtu = (int)port->config->mtu };
 	int fd;
 	int rc;
 
 	if (!port->driver->kernel ||
-	    !driver_argument(port->devargs, "iface", request.ifr_name, sizeof(request.ifr_name)))
-		return 0;
+	    !driver_argument(port->devargs, "iface", request->ifr_name, sizeof(request->ifr_name)))
+		return -ENODEV;
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	rc = ioctl(fd, SIOCSIFMTU, &request) == 0 ? 0 : -errno;
+	rc = ioctl(fd, what, request) == 0 ? 0 : -errno;
 	close(fd);
 	return rc;
+}
+
+// Frames longer than an interface's MTU would be lost in the kernel.
+static int set_kernel_mtu(const struct port *port)
+{
+	struct ifreq request = { .ifr_mtu = (int)port->config->mtu };
+	int rc = kernel_request(port, SIOCSIFMTU, &request);
+
+	return rc == -ENODEV ? 0 : rc;
+}
+
+// Drivers on kernel interfaces report a link whatever the interface does.
+static bool kernel_down(const struct port *port)
+{
+	struct ifreq request = { 0 };
+
+	return kernel_request(port, SIOCGIFFLAGS, &request) == 0 &&
+	       (request.ifr_flags & (IFF_UP | IFF_RUNNING)) != (IFF_UP | IFF_RUNNING);
 }
 
 static int set_mtu(struct port *port, const struct rte_eth_dev_info *info)
@@ -144,8 +188,8 @@ static int set_mtu(struct port *port, const struct rte_eth_dev_info *info)
 		rc = set_kernel_mtu(port);
 	if (rc == 0)
 		return 0;
-	log_err("%s: MTU %u is refused by %s (%s): %s", port->config->name,
-		(uint32_t)port->config->mtu, port->driver->name, port->devargs, strerror(-rc));
+	log_err("%s: MTU %u is refused by %s (%s): %s", port->label, (uint32_t)port->config->mtu,
+		port->driver->name, port->devargs, strerror(-rc));
 	port->failed = true;
 	return -EINVAL;
 }
@@ -164,7 +208,7 @@ static int pass_pfc(struct port *port)
 	if (rc == 0)
 		return 0;
 	log_err("%s: %s does not let PFC frames pass (%s), so no priority can be lossless here",
-		port->config->name, port->driver->name, strerror(-rc));
+		port->label, port->driver->name, strerror(-rc));
 	port->failed = true;
 	return -EINVAL;
 }
@@ -207,17 +251,14 @@ static bool is_zero_mac(const uint8_t mac[6])
 static void read_mac(struct port *port)
 {
 	struct rte_ether_addr addr = { 0 };
-	uint32_t hash = 2166136261u;
 
 	if (rte_eth_macaddr_get(port->ethdev, &addr) == 0)
 		memcpy(port->mac, addr.addr_bytes, sizeof(port->mac));
 	if (!is_zero_mac(port->mac))
 		return;
-	for (const char *c = port->devargs; *c != '\0'; c++)
-		hash = (hash ^ (uint8_t)*c) * 16777619u;
 	port->mac[0] = 2; // locally administered
 	port->mac[1] = 0x77;
-	memcpy(port->mac + 2, &hash, sizeof(hash));
+	store_be32(port->mac + 2, (uint32_t)hash_text(port->devargs));
 }
 
 static int start(struct port *port, struct rte_mempool *pool, bool lossless)
@@ -275,8 +316,8 @@ int port_open(struct port *port, struct rte_mempool *pool, bool lossless)
 	if (rc != 0)
 		return rc;
 	port->failed = false;
-	log_info("%s: %s is open (%s), MTU %u", port->config->name, port->driver->name,
-		 port->devargs, (uint32_t)port->config->mtu);
+	log_info("%s: %s is open (%s), MTU %u", port->label, port->driver->name, port->devargs,
+		 (uint32_t)port->config->mtu);
 	return 0;
 }
 
@@ -297,18 +338,6 @@ void port_close(struct port *port)
 	port->carrier = false;
 }
 
-// The side that connects must be started again to connect again; the side that listens need not.
-static bool connects(const struct port *port)
-{
-	char value[16];
-
-	if (!port->driver->restart)
-		return false;
-	if (driver_argument(port->devargs, "role", value, sizeof(value)))
-		return strcmp(value, "server") != 0 && strcmp(value, "master") != 0;
-	return !driver_argument(port->devargs, "server", value, sizeof(value));
-}
-
 bool port_vanished(const struct port *port)
 {
 	char iface[IF_NAMESIZE];
@@ -321,7 +350,8 @@ bool port_vanished(const struct port *port)
 	    driver_argument(port->devargs, "iface", iface, sizeof(iface)) &&
 	    if_nametoindex(iface) != port->kernel_index)
 		return true;
-	return port->was_up && !port->carrier && connects(port);
+	// The side that connects must be started again to connect again, unless its driver does it.
+	return port->driver->restart && port->was_up && !port->carrier && connects(port);
 }
 
 bool port_poll_link(struct port *port)
@@ -330,7 +360,7 @@ bool port_poll_link(struct port *port)
 
 	if (port->ethdev == PORT_NO_DEVICE || rte_eth_link_get_nowait(port->ethdev, &link) != 0)
 		link.link_status = RTE_ETH_LINK_DOWN;
-	port->carrier = link.link_status == RTE_ETH_LINK_UP;
+	port->carrier = link.link_status == RTE_ETH_LINK_UP && !kernel_down(port);
 	port->was_up |= port->carrier;
 	port->link_mbps = link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN ? 0 : link.link_speed;
 	return port->carrier;

@@ -14,6 +14,7 @@ enum { PORT_NO_DEVICE = RTE_MAX_ETHPORTS };
 
 struct port {
 	const struct port_config *config;
+	char label[2 * CONFIG_NAME_BYTES]; // "SWITCH PORT", for the log
 	const struct driver *driver;
 	char devargs[CONFIG_TEXT_BYTES + 64]; // completed for the driver
 	uint16_t ethdev;                      // PORT_NO_DEVICE: none
@@ -31,8 +32,8 @@ struct port {
 
 // Checks what can be told from the configuration alone (driver known, MTU possible), and completes
 // the devargs. 0, or -EINVAL with the reason on `errors`, which names file, line, port and driver.
-int port_prepare(struct port *port, const struct port_config *config, const char *path,
-		 FILE *errors);
+int port_prepare(struct port *port, const char *switch_name, const struct port_config *config,
+		 const char *path, FILE *errors);
 
 // Bytes one mbuf must hold for this port; 0 when frames may span several.
 uint32_t port_contiguous_bytes(const struct port *port);

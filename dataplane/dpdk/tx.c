@@ -11,6 +11,10 @@
 
 #include <rte_ethdev.h>
 
+// A frame on a wire has at least 64 bytes (IEEE 802.3, minFrameSize); the device adds four of them,
+// the FCS. Software links carry shorter frames, and not every device pads.
+enum { WIRE_FRAME_MIN = 60 };
+
 static bool send_due(struct pktio *io)
 {
 	struct rte_mbuf *m;
@@ -56,6 +60,56 @@ bool pktio_flush(struct pktio *io)
 	return io->pending_count == 0;
 }
 
+// Replaces a frame of several mbufs by one of one.
+static bool linearise(const struct pktio *io, struct rte_mbuf **m)
+{
+	struct rte_mbuf *copy = rte_pktmbuf_copy(*m, io->linear, 0, UINT32_MAX);
+
+	if (copy == NULL || copy->nb_segs > 1) {
+		rte_pktmbuf_free(copy);
+		return false;
+	}
+	*pkt_of_mbuf(copy) = *pkt_of_mbuf(*m); // pktio_abandon() has the core look at it
+	pkt_from_mbuf(copy);
+	rte_pktmbuf_free(*m);
+	*m = copy;
+	return true;
+}
+
+// struct pkt keeps the length that was counted.
+static bool pad(struct rte_mbuf *m)
+{
+	uint16_t missing = (uint16_t)(WIRE_FRAME_MIN - m->pkt_len);
+	char *zeros = rte_pktmbuf_append(m, missing);
+
+	if (zeros != NULL)
+		memset(zeros, 0, missing);
+	return zeros != NULL;
+}
+
+static bool shape(const struct pktio *io, struct rte_mbuf **m)
+{
+	if (io->contiguous && (*m)->nb_segs > 1 && !linearise(io, m))
+		return false;
+	return !io->wire || (*m)->pkt_len >= WIRE_FRAME_MIN || pad(*m);
+}
+
+// Returns how many are left to send.
+static uint32_t shape_all(const struct pktio *io, struct rte_mbuf **mbufs, uint32_t count)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (shape(io, &mbufs[i])) {
+			mbufs[kept++] = mbufs[i];
+			continue;
+		}
+		sw_tx_refused(io->sw, io->port, pkt_of_mbuf(mbufs[i]));
+		rte_pktmbuf_free(mbufs[i]);
+	}
+	return kept;
+}
+
 void pktio_tx(struct pktio *io, struct pkt **pkts, uint32_t count)
 {
 	struct rte_mbuf *mbufs[PKTIO_BURST];
@@ -65,6 +119,8 @@ void pktio_tx(struct pktio *io, struct pkt **pkts, uint32_t count)
 		rte_prefetch0_write(mbuf_of_pkt(pkts[i]));
 	for (uint32_t i = 0; i < count; i++)
 		mbufs[i] = mbuf_from_pkt(pkts[i]);
+	if (io->contiguous || io->wire)
+		count = shape_all(io, mbufs, count);
 	sent = rte_eth_tx_burst(io->ethdev, 0, mbufs, (uint16_t)count);
 	io->pending_count = count - sent;
 	memcpy(io->pending, mbufs + sent, io->pending_count * sizeof(mbufs[0]));

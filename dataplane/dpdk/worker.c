@@ -37,7 +37,7 @@ static uint32_t send_port(struct worker *worker, struct instance *in, port_t por
 	struct pkt *pkts[PKTIO_BURST];
 	uint32_t total = 0;
 
-	for (uint32_t i = 0; i < TX_BURSTS && io->pending_count == 0; i++) {
+	for (uint32_t i = 0; i < TX_BURSTS && pktio_flush(io); i++) {
 		uint32_t count = sw_tx(in->sw, port, pkts, PKTIO_BURST, now);
 
 		if (count > 0)

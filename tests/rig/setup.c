@@ -135,7 +135,7 @@ struct port_config *setup_port(struct sw_config *c, const char *name)
 	struct port_config *row = add_row(c, "port");
 
 	setup_name(row->name, name);
-	set_text(row->devargs, "net_null");
+	snprintf(row->devargs, sizeof(row->devargs), "net_null%u", c->port_count);
 	return row;
 }
 

@@ -24,6 +24,22 @@ class Kernel(lab.SmokeTest):
         self.assertEqual(a.ping(b, '-s', '8972', '-M', 'do'), 3)
         self.assert_conserved(switch)
 
+    def test_interface_down(self):
+        """An interface that is set down takes the port's link with it: nothing is sent to nowhere."""
+        a, b = lab.Host(self, 1), lab.Host(self, 2)
+        switch = lab.Switch(self, f'down{os.getpid()}', [
+            f'name = "E{i}"; devargs = "net_af_packet{i},iface={host.port}"; mtu = 1500;'
+            for i, host in enumerate((a, b))]).start()
+        for i in range(2):
+            switch.wait_link(f'E{i}')
+        self.assertEqual(a.ping(b), 3)
+        lab.run('ip', 'link', 'set', b.port, 'down')
+        switch.wait_link('E1', up=False)
+        lab.run('ip', 'link', 'set', b.port, 'up')
+        switch.wait_link('E1')
+        self.assertEqual(a.ping(b), 3)
+        self.assert_conserved(switch)
+
     def test_af_xdp(self):
         a, b = lab.Host(self, 1), lab.Host(self, 2)
         switch = lab.Switch(self, f'xdp{os.getpid()}', [

@@ -58,6 +58,18 @@ static void nothing(struct sw_config *c)
 	(void)c;
 }
 
+static void same_device(struct sw_config *c)
+{
+	memcpy(c->port[1].devargs, "net_x0,iface=b", sizeof("net_x0,iface=b"));
+	memcpy(c->port[0].devargs, "net_x0,iface=a", sizeof("net_x0,iface=a"));
+}
+
+static void longer_device_name(struct sw_config *c)
+{
+	memcpy(c->port[1].devargs, "net_x01", sizeof("net_x01"));
+	memcpy(c->port[0].devargs, "net_x0", sizeof("net_x0"));
+}
+
 static void crossed_queues(struct sw_config *c)
 {
 	map_all(c, CONFIG_MAP_TC_TO_QUEUE, "0:0 1:1 2:2 3:4 4:3 5:5 6:6 7:7");
@@ -278,6 +290,8 @@ static const struct {
 	uint64_t have, allowed; // numbers of the fault, where they are the point
 } fault_rows[] = {
 	{ "as shipped", nothing, FAULT_NONE, 0, 0 },
+	{ "one device for two ports", same_device, FAULT_DUPLICATE_DEVICE, 0, 0 },
+	{ "a device whose name begins with another's", longer_device_name, FAULT_NONE, 0, 0 },
 	{ "queues crossed, pauses not", crossed_queues, FAULT_LOSSLESS_NOT_OBEYED, 3, 4 },
 	{ "queues and pauses crossed", crossed_both, FAULT_NONE, 0, 0 },
 	{ "a port that does not obey", lossy_port, FAULT_LOSSLESS_NOT_OBEYED, 3, 3 },
