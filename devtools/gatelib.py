@@ -210,14 +210,15 @@ _TAP = re.compile(r'(not )?ok\b(?: +\d+)?(?: +-)? *(.*?) *(?:\([\d.]+s\))? *(?:#
 
 
 def tap_outcomes(test, text):
-    """What a TAP log says, case by case; indented lines belong to the case above them."""
+    """What a TAP log says, case by case; a failure has the indented and # lines behind it."""
     out = []
     for line in text.splitlines():
         if m := _TAP.fullmatch(line):
             result = 'skipped' if m[3] else 'failed' if m[1] else 'passed'
-            out.append(Outcome(test, m[2], result, m[4] or ''))
-        elif out and line.startswith(' ') and out[-1].result == 'failed':
-            out[-1] = out[-1]._replace(said=out[-1].said + line + '\n')
+            case, crash, place = m[2].partition(' unexpected signal ')    # as Criterion says it
+            out.append(Outcome(test, case, result, m[4] or (crash + place).strip()))
+        elif out and line.startswith((' ', '# ')) and out[-1].result == 'failed':
+            out[-1] = out[-1]._replace(said=f'{out[-1].said}\n{line}'.lstrip('\n'))
     return out
 
 
@@ -229,7 +230,7 @@ def _meson_outcomes(entry):
     stderr = entry.get('stderr') or ''
     failed = [i for i, row in enumerate(out) if row.result == 'failed']
     if failed:      # what the program said beside TAP belongs to any of them
-        out[failed[-1]] = out[failed[-1]]._replace(said=out[failed[-1]].said + stderr)
+        out[failed[-1]] = out[failed[-1]]._replace(said=f'{out[failed[-1]].said}\n{stderr}')
     elif result == 'failed':    # it died behind its last case, whatever its cases say
         out.append(Outcome(test, '', result, stderr or entry.get('stdout') or ''))
     elif not out:

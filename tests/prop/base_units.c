@@ -19,7 +19,8 @@ static uint64_t random_value(struct rng *rng)
 {
 	const uint64_t round[] = { 1,       10,         512,        1000,      1024,
 				   1000000, 1ull << 20, 1000000000, 1ull << 30 };
-	const uint64_t value = rng_next64(rng) >> (1 + rng_below(rng, 63));
+	const uint32_t shift = 1 + rng_below(rng, 63);
+	const uint64_t value = rng_next64(rng) >> shift;
 	const uint64_t factor = round[rng_below(rng, TABLE_COUNT(round))];
 
 	return value > INT64_MAX / factor ? value : value * factor;

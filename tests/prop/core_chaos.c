@@ -27,8 +27,9 @@ static struct frame random_frame(struct bench *b, uint32_t port)
 	static const enum frame_kind kinds[] = { FRAME_ROCE,        FRAME_ROCE,   FRAME_ROCE,
 						 FRAME_UDP,         FRAME_TCP,    FRAME_PLAIN,
 						 FRAME_ARP_REQUEST, FRAME_ROCE_V1 };
-	struct frame f = rig_frame(port, rng_below(b->rng, 12), (uint8_t)rng_below(b->rng, 64), 0);
+	struct frame f = rig_frame(port, rng_below(b->rng, 12), 0, 0);
 
+	f.dscp = (uint8_t)rng_below(b->rng, 64);
 	f.kind = kinds[rng_below(b->rng, 8)];
 	f.len = 60 + rng_below(b->rng, random_one_in(b->rng, 8) ? 9100 : 1500);
 	f.ipv6 = random_one_in(b->rng, 3);
@@ -41,7 +42,8 @@ static struct frame random_frame(struct bench *b, uint32_t port)
 	if (random_one_in(b->rng, 10))
 		f.src = frame_host_mac(rng_below(b->rng, 20));
 	f.tag_count = (uint8_t)(random_one_in(b->rng, 4) ? 1 + rng_below(b->rng, 2) : 0);
-	f.tag[0].tci = (uint16_t)(rng_below(b->rng, 8) << 13 | rng_below(b->rng, 3));
+	f.tag[0].tci = (uint16_t)(rng_below(b->rng, 8) << 13);
+	f.tag[0].tci |= (uint16_t)rng_below(b->rng, 3);
 	return f;
 }
 
@@ -56,12 +58,13 @@ static void send_burst(struct bench *b)
 		return;
 	for (uint32_t i = 0; i < count; i++) {
 		struct frame f = random_frame(b, port);
+		uint32_t at = 12 + rng_below(b->rng, 40); // behind the addresses
 
 		pkts[i] = rig_build(b->rig, &f);
 		pkts[i]->descriptors = (uint8_t)(1 + rng_below(b->rng, 4));
-		// Garbage in some, behind the addresses.
+		// Garbage in some.
 		if (random_one_in(b->rng, 20))
-			pkts[i]->data[12 + rng_below(b->rng, 40)] = (uint8_t)rng_next32(b->rng);
+			pkts[i]->data[at] = (uint8_t)rng_next32(b->rng);
 	}
 	rig_rx(b->rig, port, pkts, count);
 }
@@ -96,6 +99,15 @@ static void flap(struct bench *b, uint32_t port, bool up)
 	rig_link(b->rig, port, up);
 }
 
+// Pauses of all lengths, short ones as likely as long ones.
+static void send_random_pfc(struct bench *b, uint32_t port)
+{
+	uint8_t enable = (uint8_t)rng_next32(b->rng);
+	uint16_t quanta = (uint16_t)rng_next32(b->rng);
+
+	rig_send_pfc(b->rig, port, enable, quanta >> rng_below(b->rng, 16));
+}
+
 static void random_step(struct bench *b)
 {
 	uint32_t port = rng_below(b->rng, b->ports);
@@ -107,10 +119,7 @@ static void random_step(struct bench *b)
 	case 3: sw_mac_delete(b->rig->sw, frame_host_mac(rng_below(b->rng, 12)), 1); return;
 	case 4: sw_clear_watermarks(b->rig->sw, (enum watermark_kind)rng_below(b->rng, 3)); return;
 	case 5: b->rig->answer_solicit = !b->rig->answer_solicit; return;
-	case 6:
-		rig_send_pfc(b->rig, port, (uint8_t)rng_next32(b->rng),
-			     (uint16_t)rng_next32(b->rng) >> rng_below(b->rng, 16));
-		return;
+	case 6: send_random_pfc(b, port); return;
 	case 7:
 	case 8: rig_advance(b->rig, random_between(b->rng, 0, 1000000)); return;
 	case 9:

@@ -2,7 +2,8 @@
 //
 // Random but valid switch configurations for property tests: pools small enough that a few hundred
 // frames fill them, every kind of limit, private and shared headroom, cells, schedulers and
-// marking.
+// marking. One throw of the dice per expression: C leaves the order of several to the compiler, and
+// a seed would mean another run with each.
 #pragma once
 
 #include "base/rng.h"
@@ -64,16 +65,20 @@ static inline void random_queues(struct rng *rng, struct sw_config *c)
 	wred->wred_green_enable = random_one_in(rng, 3);
 	wred->mark_at = rng_below(rng, 2);
 	for (uint32_t i = 0; i < 3; i++) {
+		bool strict = random_one_in(rng, 4);
+		uint64_t weight = random_between(rng, 1, 100);
 		struct scheduler_config *row = setup_scheduler(
-			c, name[i],
-			random_one_in(rng, 4) ? CONFIG_SCHEDULER_STRICT : CONFIG_SCHEDULER_DWRR,
-			random_between(rng, 1, 100));
+			c, name[i], strict ? CONFIG_SCHEDULER_STRICT : CONFIG_SCHEDULER_DWRR,
+			weight);
 
 		row->pir = random_one_in(rng, 3) ? random_between(rng, 100, 9000) * 1000000 : 0;
 	}
-	for (uint32_t q = 0; q < QUEUE_COUNT; q++)
-		setup_queue(c, "all", (uint8_t)(1u << q), name[rng_below(rng, 3)],
+	for (uint32_t q = 0; q < QUEUE_COUNT; q++) {
+		const char *scheduler = name[rng_below(rng, 3)];
+
+		setup_queue(c, "all", (uint8_t)(1u << q), scheduler,
 			    random_one_in(rng, 2) ? "wred" : "");
+	}
 }
 
 // `ports` ports; the caller may change the result further.

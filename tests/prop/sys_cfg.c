@@ -36,7 +36,8 @@ static uint32_t word_count(const char *words)
 static int64_t random_number(struct rng *rng, const struct config_knob *knob)
 {
 	const uint64_t span = (uint64_t)knob->max - (uint64_t)knob->min;
-	uint64_t above = rng_next64(rng) >> rng_below(rng, 64);
+	const uint32_t shift = rng_below(rng, 64);
+	uint64_t above = rng_next64(rng) >> shift;
 
 	if (rng_below(rng, 2) == 0)
 		above -= above % 1000;

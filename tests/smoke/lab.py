@@ -142,7 +142,11 @@ class Switch:
         return next(p for p in self.get('/v1/stats')['ports'] if p['name'] == name)
 
     def wait_link(self, name, up=True):
-        wait_for(lambda: self.port(name)['link'] == up, 15, f'{name} link {"up" if up else "down"}')
+        try:
+            wait_for(lambda: self.port(name)['link'] == up, 30,
+                     f'{self.name} {name} link {"up" if up else "down"}')
+        except AssertionError as error:
+            raise AssertionError(f'{error}; {self.port(name)}; log:\n{self.log()}') from error
 
     def stop(self, number=signal.SIGTERM):
         """Ends the process and returns its exit status."""
