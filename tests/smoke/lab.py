@@ -18,8 +18,8 @@ import time
 import unittest
 from pathlib import Path
 
-START_SECONDS = 20
-STOP_SECONDS = 10
+START_SECONDS = 60
+STOP_SECONDS = 30
 
 POOLS = '''
 buffer_pool = (
@@ -143,7 +143,7 @@ class Switch:
 
     def wait_link(self, name, up=True):
         try:
-            wait_for(lambda: self.port(name)['link'] == up, 30,
+            wait_for(lambda: self.port(name)['link'] == up, 60,
                      f'{self.name} {name} link {"up" if up else "down"}')
         except AssertionError as error:
             raise AssertionError(f'{error}; {self.port(name)}; log:\n{self.log()}') from error
