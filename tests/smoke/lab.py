@@ -170,14 +170,17 @@ class Host:
         self.name, self.port = f'weft-smoke-{tag}', f'ws{tag}'
         self.address = f'10.77.0.{number}'
         self.mac = f'02:00:00:00:77:{number:02x}'
+        # AF_PACKET's driver names its fanout group by process id xor interface index, and a group that
+        # another process has is refused. An index whose low ten bits are zero keeps them apart.
+        self.index = (os.getpid() % 4096 * 64 + Host.made) * 1024
         run('ip', 'netns', 'add', self.name)
         test.addCleanup(self.remove)
         self.plug()
 
     def plug(self):
         """Makes the cable. The kernel must not speak on our end, and checksums must be complete."""
-        run('ip', 'link', 'add', self.port, 'type', 'veth', 'peer', 'name', 'eth0', 'address',
-            self.mac, 'netns', self.name)
+        run('ip', 'link', 'add', self.port, 'index', str(self.index), 'type', 'veth', 'peer', 'name',
+            'eth0', 'address', self.mac, 'netns', self.name)
         Path(f'/proc/sys/net/ipv6/conf/{self.port}/disable_ipv6').write_text('1')
         self.run('sysctl', '-qw', 'net.ipv6.conf.eth0.disable_ipv6=1')
         run('ip', 'link', 'set', self.port, 'up')
