@@ -33,6 +33,9 @@ KINDS = {
     'BOOL': 'true or false',
     'ENUM': 'one of the words in the range column',
     'MASK8': 'set of 0 to 7: a number, or text such as "3,4" or "3-5"; empty is none',
+    'MAC': 'address such as "02:00:00:00:00:01"',
+    'PREFIX': 'network such as "10.1.0.0/16" or "fd00:1::/32", no bits behind its length',
+    'ADDRESS': 'address such as "10.1.0.1" or "fd00::1", or with its network\'s length behind "/"',
 }
 SCALES = {
     'BYTES': [(1 << 30, 'GiB'), (1 << 20, 'MiB'), (1, '')],
@@ -107,7 +110,7 @@ def quantity(kind, text):
 def allowed(args):
     if args['kind'] == 'ENUM':
         return ', '.join(f'`{word}`' for word in args['words'].split('|'))
-    if args['kind'] in ('NAME', 'TEXT', 'BOOL', 'MASK8'):
+    if args['kind'] in ('NAME', 'TEXT', 'BOOL', 'MASK8', 'MAC', 'PREFIX', 'ADDRESS'):
         return ''
     return f'{quantity(args["kind"], args["min"])} to {quantity(args["kind"], args["max"])}'
 

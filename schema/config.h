@@ -4,6 +4,7 @@
 // documentation walk. Rows are in config.def; dataplane/core/config.c makes tables of them.
 #pragma once
 
+#include "base/ip.h"
 #include "base/types.h"
 
 enum {
@@ -17,18 +18,21 @@ enum {
 
 // Kinds, and the C types they are kept in, in base units.
 enum config_kind {
-	CONFIG_NAME,   // char[CONFIG_NAME_BYTES]
-	CONFIG_TEXT,   // char[CONFIG_TEXT_BYTES]
-	CONFIG_COUNT,  // uint64_t
-	CONFIG_INT,    // int64_t
-	CONFIG_BYTES,  // uint64_t
-	CONFIG_BPS,    // uint64_t
-	CONFIG_NS,     // uint64_t
-	CONFIG_METRES, // uint64_t
-	CONFIG_PPM,    // uint64_t
-	CONFIG_BOOL,   // uint64_t, 0 or 1
-	CONFIG_ENUM,   // uint64_t, index into the words
-	CONFIG_MASK8,  // uint64_t, bits 0..7
+	CONFIG_NAME,    // char[CONFIG_NAME_BYTES]
+	CONFIG_TEXT,    // char[CONFIG_TEXT_BYTES]
+	CONFIG_COUNT,   // uint64_t
+	CONFIG_INT,     // int64_t
+	CONFIG_BYTES,   // uint64_t
+	CONFIG_BPS,     // uint64_t
+	CONFIG_NS,      // uint64_t
+	CONFIG_METRES,  // uint64_t
+	CONFIG_PPM,     // uint64_t
+	CONFIG_BOOL,    // uint64_t, 0 or 1
+	CONFIG_ENUM,    // uint64_t, index into the words
+	CONFIG_MASK8,   // uint64_t, bits 0..7
+	CONFIG_MAC,     // uint64_t, 48 bits
+	CONFIG_PREFIX,  // struct ip_prefix: a network, no bits behind its length
+	CONFIG_ADDRESS, // struct ip_prefix: a host's address, its network's length behind "/"
 };
 
 // Use as CONFIG_FIELD(kind, key): declares the member of a knob.
@@ -45,6 +49,9 @@ enum config_kind {
 #define CONFIG_FIELD_BOOL(key) uint64_t key
 #define CONFIG_FIELD_ENUM(key) uint64_t key
 #define CONFIG_FIELD_MASK8(key) uint64_t key
+#define CONFIG_FIELD_MAC(key) uint64_t key
+#define CONFIG_FIELD_PREFIX(key) struct ip_prefix key
+#define CONFIG_FIELD_ADDRESS(key) struct ip_prefix key
 
 struct config_knob {
 	const char *key;

@@ -7,6 +7,7 @@
 
 #include "sys/cfg_value.h"
 
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +29,10 @@ static size_t field_bytes(enum config_kind kind)
 	case CONFIG_PPM:
 	case CONFIG_BOOL:
 	case CONFIG_ENUM:
-	case CONFIG_MASK8: return sizeof(uint64_t);
+	case CONFIG_MASK8:
+	case CONFIG_MAC: return sizeof(uint64_t);
+	case CONFIG_PREFIX:
+	case CONFIG_ADDRESS: return sizeof(struct ip_prefix);
 	}
 	return 0;
 }
@@ -47,7 +51,10 @@ static enum unit unit_of(enum config_kind kind)
 	case CONFIG_INT:
 	case CONFIG_BOOL:
 	case CONFIG_ENUM:
-	case CONFIG_MASK8: break;
+	case CONFIG_MASK8:
+	case CONFIG_MAC:
+	case CONFIG_PREFIX:
+	case CONFIG_ADDRESS: break;
 	}
 	return UNIT_COUNT;
 }
@@ -103,7 +110,94 @@ static bool parse_signed(const char *text, int64_t *value)
 	return true;
 }
 
-// Any kind but NAME and TEXT into a signed number, the wider of what fields keep: no quantity
+static bool is_prefix(const struct config_knob *knob)
+{
+	return knob->kind == CONFIG_PREFIX || knob->kind == CONFIG_ADDRESS;
+}
+
+// An address with an optional "/length"; without one the length is that of a host.
+static enum cfg_verdict parse_prefix(const struct config_knob *knob, const char *text, void *field)
+{
+	const size_t address_len = strcspn(text, "/");
+	char address[INET6_ADDRSTRLEN];
+	struct ip_prefix prefix = { .family = strchr(text, ':') ? IP_V6 : IP_V4 };
+	uint64_t len = ip_family_bits(prefix.family);
+
+	if (*text == '\0' && !mandatory(knob)) {
+		memset(field, 0, sizeof(prefix));
+		return CFG_VALUE_OK;
+	}
+	if (address_len >= sizeof(address))
+		return CFG_VALUE_MALFORMED;
+	memcpy(address, text, address_len);
+	address[address_len] = '\0';
+	if (inet_pton(prefix.family == IP_V6 ? AF_INET6 : AF_INET, address, prefix.address) != 1)
+		return CFG_VALUE_MALFORMED;
+	if (text[address_len] == '/' &&
+	    !unit_parse(UNIT_COUNT, text + address_len + 1, strlen(text + address_len + 1), &len))
+		return CFG_VALUE_MALFORMED;
+	if (len > ip_family_bits(prefix.family))
+		return CFG_VALUE_MALFORMED;
+	prefix.len = (uint8_t)len;
+	if (knob->kind == CONFIG_PREFIX && !ip_prefix_canonical(&prefix))
+		return CFG_VALUE_MALFORMED;
+	memcpy(field, &prefix, sizeof(prefix));
+	return CFG_VALUE_OK;
+}
+
+static void format_prefix(const struct config_knob *knob, const void *field, char *out)
+{
+	char address[INET6_ADDRSTRLEN] = "";
+	struct ip_prefix prefix;
+
+	memcpy(&prefix, field, sizeof(prefix));
+	inet_ntop(prefix.family == IP_V6 ? AF_INET6 : AF_INET, prefix.address, address,
+		  sizeof(address));
+	if (prefix.family == IP_NONE)
+		out[0] = '\0';
+	else if (prefix.len == ip_family_bits(prefix.family) && knob->kind == CONFIG_ADDRESS)
+		snprintf(out, CFG_VALUE_TEXT_BYTES, "%s", address);
+	else
+		snprintf(out, CFG_VALUE_TEXT_BYTES, "%s/%u", address, prefix.len);
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+// Six pairs of hexadecimal digits with colons between them.
+static bool parse_mac(const char *text, uint64_t *mac)
+{
+	uint64_t value = 0;
+
+	if (strlen(text) != 17)
+		return false;
+	for (uint32_t i = 0; i < 17; i++) {
+		const int digit = hex_digit(text[i]);
+
+		if (i % 3 == 2 ? text[i] != ':' : digit < 0)
+			return false;
+		if (digit >= 0)
+			value = value << 4 | (uint64_t)digit;
+	}
+	*mac = value;
+	return true;
+}
+
+static void format_mac(uint64_t mac, char *out)
+{
+	snprintf(out, CFG_VALUE_TEXT_BYTES, "%02x:%02x:%02x:%02x:%02x:%02x",
+		 (unsigned int)(mac >> 40 & 0xff), (unsigned int)(mac >> 32 & 0xff),
+		 (unsigned int)(mac >> 24 & 0xff), (unsigned int)(mac >> 16 & 0xff),
+		 (unsigned int)(mac >> 8 & 0xff), (unsigned int)(mac & 0xff));
+}
+
+// Any kind but text and prefixes into a signed number, the wider of what fields keep: no quantity
 // exceeds 2^63 - 1.
 static bool parse_number(const struct config_knob *knob, const char *text, int64_t *value)
 {
@@ -122,6 +216,9 @@ static bool parse_number(const struct config_knob *knob, const char *text, int64
 		if (!unit_parse_mask8(text, strlen(text), &mask))
 			return false;
 		plain = mask;
+	} else if (knob->kind == CONFIG_MAC) {
+		if (!parse_mac(text, &plain))
+			return false;
 	} else if (!unit_parse(unit_of(knob->kind), text, strlen(text), &plain)) {
 		return false;
 	}
@@ -135,6 +232,8 @@ enum cfg_verdict cfg_value_parse(const struct config_knob *knob, const char *tex
 
 	if (knob->kind == CONFIG_NAME || knob->kind == CONFIG_TEXT)
 		return parse_string(knob, text, field);
+	if (is_prefix(knob))
+		return parse_prefix(knob, text, field);
 	if (!parse_number(knob, text, &value))
 		return CFG_VALUE_MALFORMED;
 	if (knob->kind == CONFIG_MASK8 && value == 0 && mandatory(knob))
@@ -156,7 +255,7 @@ void cfg_value_default(const struct config_knob *knob, void *field)
 {
 	const uint64_t unset = unset_value(knob);
 
-	if (mandatory(knob))
+	if (mandatory(knob) || is_prefix(knob))
 		memset(field, 0, field_bytes(knob->kind));
 	else if (strcmp(knob->def, "-") == 0)
 		memcpy(field, &unset, sizeof(unset));
@@ -170,6 +269,8 @@ bool cfg_value_unset(const struct config_knob *knob, const void *field)
 
 	if (knob->kind == CONFIG_NAME || knob->kind == CONFIG_TEXT)
 		return false;
+	if (is_prefix(knob))
+		return *(const uint8_t *)field == IP_NONE;
 	return memcmp(field, &unset, sizeof(unset)) == 0;
 }
 
@@ -192,6 +293,10 @@ void cfg_value_format(const struct config_knob *knob, const void *field, char *o
 		memcpy(out, field, field_bytes(knob->kind));
 		return;
 	}
+	if (is_prefix(knob)) {
+		format_prefix(knob, field, out);
+		return;
+	}
 	memcpy(&value, field, sizeof(value));
 	if (knob->kind == CONFIG_INT)
 		snprintf(out, CFG_VALUE_TEXT_BYTES, "%" PRId64, (int64_t)value);
@@ -201,6 +306,8 @@ void cfg_value_format(const struct config_knob *knob, const void *field, char *o
 		format_word(knob->words, value, out);
 	else if (knob->kind == CONFIG_MASK8)
 		unit_format_mask8((uint8_t)value, out);
+	else if (knob->kind == CONFIG_MAC)
+		format_mac(value, out);
 	else
 		unit_format(unit_of(knob->kind), value, out);
 }
@@ -237,6 +344,18 @@ void cfg_value_allowed(const struct config_knob *knob, size_t out_bytes, char *o
 	case CONFIG_ENUM: allowed_words(knob->words, out_bytes, out); return;
 	case CONFIG_MASK8:
 		snprintf(out, out_bytes, "numbers 0 to 7 such as \"3-4\" or \"3,4\"");
+		return;
+	case CONFIG_MAC:
+		snprintf(out, out_bytes, "an address such as \"02:00:00:00:00:01\"");
+		return;
+	case CONFIG_PREFIX:
+		snprintf(out, out_bytes,
+			 "a network such as \"10.1.0.0/16\" or \"fd00:1::/32\", no bits behind "
+			 "its length");
+		return;
+	case CONFIG_ADDRESS:
+		snprintf(out, out_bytes,
+			 "an address such as \"10.1.0.1\", \"10.1.0.1/16\" or \"fd00::1/64\"");
 		return;
 	case CONFIG_INT:
 		snprintf(out, out_bytes, "%" PRId64 " to %" PRId64, knob->min, knob->max);

@@ -57,6 +57,18 @@ static uint64_t random_value(struct rng *rng, const struct config_knob *knob)
 	return (uint64_t)random_number(rng, knob);
 }
 
+static struct ip_prefix random_prefix(struct rng *rng, const struct config_knob *knob)
+{
+	struct ip_prefix prefix = { .family = (uint8_t)(IP_V4 + rng_below(rng, 2)) };
+	const uint32_t bits = ip_family_bits(prefix.family);
+	const uint32_t kept = knob->kind == CONFIG_PREFIX ? rng_below(rng, bits + 1) : bits;
+
+	prefix.len = (uint8_t)(knob->kind == CONFIG_PREFIX ? kept : rng_below(rng, bits + 1));
+	for (uint32_t i = 0; i < kept; i++)
+		prefix.address[i / 8] |= (uint8_t)(rng_below(rng, 2) << (7 - i % 8));
+	return prefix;
+}
+
 static void random_row(struct rng *rng, const struct config_table *table, uint8_t *row)
 {
 	for (uint32_t i = 0; i < table->knob_count; i++) {
@@ -67,6 +79,10 @@ static void random_row(struct rng *rng, const struct config_table *table, uint8_
 			random_text(rng, CONFIG_NAME_BYTES, (char *)field);
 		} else if (knob->kind == CONFIG_TEXT) {
 			random_text(rng, CONFIG_TEXT_BYTES, (char *)field);
+		} else if (knob->kind == CONFIG_PREFIX || knob->kind == CONFIG_ADDRESS) {
+			const struct ip_prefix prefix = random_prefix(rng, knob);
+
+			memcpy(field, &prefix, sizeof(prefix));
 		} else {
 			const uint64_t value = random_value(rng, knob);
 
