@@ -38,6 +38,10 @@ typedef struct {
 	uint16_t v;
 } port_t; // index of a port in its switch
 
+typedef struct {
+	uint8_t v;
+} lcore_t; // index of a forwarding lcore in its switch
+
 enum {
 	PRIO_COUNT = 8,
 	TC_COUNT = 8,
@@ -47,6 +51,7 @@ enum {
 
 #define NS_NEVER ((ns_t){ UINT64_MAX })
 #define PORT_NONE ((port_t){ UINT16_MAX })
+#define LCORE_FIRST ((lcore_t){ 0 })
 
 static inline ns_t ns_add(ns_t at, uint64_t delta)
 {

@@ -6,15 +6,15 @@
 
 #include "dataplane/core/stage.h"
 
-void give_back(struct sw *sw, struct pkt *p)
+void give_back(struct sw_lcore *lc, struct pkt *p)
 {
-	p->next = sw->actions.freed;
-	sw->actions.freed = p;
+	p->next = lc->actions.freed;
+	lc->actions.freed = p;
 }
 
-struct sw_action *action_add(struct sw *sw, enum sw_action_kind kind, struct pkt *p)
+struct sw_action *action_add(struct sw_lcore *lc, enum sw_action_kind kind, struct pkt *p)
 {
-	struct action_state *st = &sw->actions;
+	struct action_state *st = &lc->actions;
 	struct sw_action *action = &st->ring[st->head++ & (ACTION_RING - 1)];
 
 	WEFT_CHECK(st->head - st->tail <= ACTION_RING);
@@ -24,36 +24,37 @@ struct sw_action *action_add(struct sw *sw, enum sw_action_kind kind, struct pkt
 
 // Frames are composed when they are taken, so a group that went in and out of XOFF between two
 // drains costs none.
-static bool next_pfc(struct sw *sw, struct sw_action *out, ns_t now)
+static bool next_pfc(struct sw_lcore *lc, struct sw_action *out, ns_t now)
 {
-	PORT_SET_FOR_EACH(port, &sw->pfc_ports) {
-		const struct port_profile *pf = port_profile_of(sw, port);
-		struct port_state *st = &sw->port[port.v];
+	PORT_SET_FOR_EACH(port, &lc->pfc_ports) {
+		const struct port_profile *pf = port_profile_of(lc, port);
+		struct port_state *st = &lc->port[port.v];
 		bool due;
 
-		port_set_remove(&sw->pfc_ports, port);
-		if (!st->link_up)
+		port_set_remove(&lc->pfc_ports, port);
+		if (!port_is_up(st))
 			continue;
 		due = pfc_gen_frame(&pf->gen, &st->gen, now, &out->pfc);
-		sw->tick_at = ns_min(sw->tick_at, pfc_gen_deadline(&st->gen));
+		lc->tick_at = ns_min(lc->tick_at, pfc_gen_deadline(&st->gen));
 		if (!due)
 			continue;
 		out->kind = SW_ACTION_PFC;
 		out->port = port;
 		for (uint32_t i = 0; i < PRIO_COUNT; i++)
 			st->pfc_tx_pkts[i] += out->pfc.enable >> i & 1;
-		sw->stats.generated_packets++;
-		sw->stats.tx_packets++;
+		lc->stats.generated_packets++;
+		lc->stats.tx_packets++;
 		return true;
 	}
 	return false;
 }
 
-bool sw_action(struct sw *sw, struct sw_action *out, ns_t now)
+bool sw_action(struct sw *sw, lcore_t lcore, struct sw_action *out, ns_t now)
 {
-	struct action_state *st = &sw->actions;
+	struct sw_lcore *lc = &sw->lcore[lcore.v];
+	struct action_state *st = &lc->actions;
 
-	if (!port_set_empty(&sw->pfc_ports) && next_pfc(sw, out, now))
+	if (!port_set_empty(&lc->pfc_ports) && next_pfc(lc, out, now))
 		return true;
 	if (st->tail != st->head) {
 		*out = st->ring[st->tail++ & (ACTION_RING - 1)];

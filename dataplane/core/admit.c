@@ -17,9 +17,9 @@
 // Padding to the minimum frame belongs to a packet: it bounds descriptors by bytes.
 enum { MIN_FRAME_BYTES = 60 };
 
-static uint32_t charge_bytes(const struct sw *sw, const struct pkt *p)
+static uint32_t charge_bytes(const struct sw_lcore *lc, const struct pkt *p)
 {
-	uint32_t cell = sw->pf->cell_bytes;
+	uint32_t cell = lc->pf->cell_bytes;
 	uint32_t len = p->len < MIN_FRAME_BYTES ? MIN_FRAME_BYTES : p->len;
 
 	return cell == 1 ? len : (len + cell - 1) / cell * cell;
@@ -35,13 +35,13 @@ static uint64_t descriptor_limit(const struct pg_profile *pf, uint64_t free_coun
 	return threshold_bytes(&th, free_count);
 }
 
-static bool fits_descriptors(const struct sw *sw, const struct pg_profile *pf,
+static bool fits_descriptors(const struct sw_lcore *lc, const struct pg_profile *pf,
 			     const struct pg_state *pg, uint32_t count)
 {
-	uint64_t used = (uint64_t)sw->descriptors_used + count;
+	uint64_t used = (uint64_t)lc->descriptors_used + count;
 
-	return used <= sw->pf->descriptor_shared &&
-	       pg->descriptors + count <= descriptor_limit(pf, sw->pf->descriptor_shared - used);
+	return used <= lc->pf->descriptor_shared &&
+	       pg->descriptors + count <= descriptor_limit(pf, lc->pf->descriptor_shared - used);
 }
 
 static bool fits_headroom(const struct pool_profile *ppf, const struct pool_state *pool,
@@ -54,71 +54,71 @@ static bool fits_headroom(const struct pool_profile *ppf, const struct pool_stat
 	return ppf->headroom_bytes == 0 || pool->headroom_used + p->charge <= ppf->headroom_bytes;
 }
 
-static void charge_headroom(struct sw *sw, struct pool_state *pool, struct pg_state *pg,
+static void charge_headroom(struct sw_lcore *lc, struct pool_state *pool, struct pg_state *pg,
 			    const struct pkt *p)
 {
 	pg->headroom += p->charge;
 	pool->headroom_used += p->charge;
 	pg->headroom_descriptors += p->descriptors;
-	sw->headroom_descriptors_used += p->descriptors;
+	lc->headroom_descriptors_used += p->descriptors;
 	watermark_raise(&pg->wm_headroom, pg->headroom);
 	watermark_raise(&pool->wm_headroom, pool->headroom_used);
 }
 
-static void raise_xoff(struct sw *sw, struct pg_state *pg, const struct pkt *p)
+static void raise_xoff(struct sw_lcore *lc, struct pg_state *pg, const struct pkt *p)
 {
 	if (pg->xoff)
 		return;
 	pg->xoff = true;
 	pg->stats.xoff_events++;
-	sw->port[p->in_port.v].xoff_mask |= (uint8_t)(1u << p->pg.v);
-	port_set_add(&sw->xoff_ports, p->in_port);
+	lc->port[p->in_port.v].xoff_mask |= (uint8_t)(1u << p->pg.v);
+	port_set_add(&lc->xoff_ports, p->in_port);
 }
 
 // What does not fit under the limit goes to headroom, if the group has any.
-static COLD enum drop_reason admit_beyond_limit(struct sw *sw, const struct pg_profile *pf,
+static COLD enum drop_reason admit_beyond_limit(struct sw_lcore *lc, const struct pg_profile *pf,
 						struct pg_state *pg, bool bytes_fit,
 						const struct pkt *p)
 {
-	struct pool_state *pool = pool_state_of(sw, pf->pool);
+	struct pool_state *pool = pool_state_of(lc, pf->pool);
 
 	if (!pf->lossless) {
 		pg->stats.dropped_packets++;
 		pool->dropped_packets += !bytes_fit;
 		return bytes_fit ? DROP_DESCRIPTORS : DROP_PG_LOSSY_FULL;
 	}
-	raise_xoff(sw, pg, p);
-	if (!fits_headroom(pool_profile_of(sw, pf->pool), pool, pf, pg, p)) {
+	raise_xoff(lc, pg, p);
+	if (!fits_headroom(pool_profile_of(lc, pf->pool), pool, pf, pg, p)) {
 		pg->stats.dropped_packets++;
 		pool->dropped_packets++;
 		return DROP_PG_LOSSLESS_FULL;
 	}
-	charge_headroom(sw, pool, pg, p);
+	charge_headroom(lc, pool, pg, p);
 	return DROP_NONE;
 }
 
-enum drop_reason admit(struct sw *sw, const struct port_profile *port, struct port_state *st,
+enum drop_reason admit(struct sw_lcore *lc, const struct port_profile *port, struct port_state *st,
 		       struct pkt *p)
 {
 	const struct pg_profile *pf = pg_profile_of(port, p->pg);
 	struct pg_state *pg = pg_state_of(st, p->pg);
-	struct pool_state *pool = pool_state_of(sw, pf->pool);
-	uint32_t charge = charge_bytes(sw, p);
+	struct pool_state *pool = pool_state_of(lc, pf->pool);
+	uint32_t charge = charge_bytes(lc, p);
 	uint64_t used = pg->used + charge;
 	uint64_t before = u64_minus(pg->used, pf->reserved_bytes);
 	uint64_t after = u64_minus(used, pf->reserved_bytes);
-	bool bytes_fit = pool_has_room(pool_profile_of(sw, pf->pool), pool, &pf->limit, before,
+	bool bytes_fit = pool_has_room(pool_profile_of(lc, pf->pool), pool, &pf->limit, before,
 				       after);
 
 	p->charge = charge;
-	if (bytes_fit && fits_descriptors(sw, pf, pg, p->descriptors)) {
+	if (bytes_fit && fits_descriptors(lc, pf, pg, p->descriptors)) {
 		pg->used = used;
 		pg->descriptors += p->descriptors;
-		sw->descriptors_used += p->descriptors;
+		lc->descriptors_used += p->descriptors;
 		watermark_raise(&pg->wm_used, used);
 		pool_charge(pool, charge, before, after);
 	} else {
-		enum drop_reason reason = admit_beyond_limit(sw, pf, pg, bytes_fit, p);
+		enum drop_reason reason = admit_beyond_limit(lc, pf, pg, bytes_fit, p);
 
 		if (reason != DROP_NONE)
 			return reason;
@@ -133,22 +133,22 @@ enum drop_reason admit(struct sw *sw, const struct port_profile *port, struct po
 
 // Copies may hold an eighth of the descriptors, so that a broadcast storm cannot take those that
 // lossless traffic counts on.
-enum drop_reason admit_copy(struct sw *sw, struct pkt *p)
+enum drop_reason admit_copy(struct sw_lcore *lc, struct pkt *p)
 {
-	p->charge = charge_bytes(sw, p);
-	if (sw->copy_descriptors + p->descriptors > sw->pf->descriptor_shared / 8 ||
-	    sw->descriptors_used + p->descriptors > sw->pf->descriptor_shared)
+	p->charge = charge_bytes(lc, p);
+	if (lc->copy_descriptors + p->descriptors > lc->pf->descriptor_shared / 8 ||
+	    lc->descriptors_used + p->descriptors > lc->pf->descriptor_shared)
 		return DROP_COPY_NO_BUFFER;
-	sw->copy_descriptors += p->descriptors;
-	sw->descriptors_used += p->descriptors;
-	watermark_raise(&sw->wm_descriptors,
-			(uint64_t)sw->descriptors_used + sw->headroom_descriptors_used);
+	lc->copy_descriptors += p->descriptors;
+	lc->descriptors_used += p->descriptors;
+	watermark_raise(&lc->wm_descriptors,
+			(uint64_t)lc->descriptors_used + lc->headroom_descriptors_used);
 	p->flags |= PKT_CHARGED;
 	return DROP_NONE;
 }
 
-void release_headroom(struct sw *sw, struct pool_state *pool, struct pg_state *pg, uint32_t *bytes,
-		      uint32_t *descriptors)
+void release_headroom(struct sw_lcore *lc, struct pool_state *pool, struct pg_state *pg,
+		      uint32_t *bytes, uint32_t *descriptors)
 {
 	uint32_t back = (uint32_t)u64_min(*bytes, pg->headroom);
 
@@ -157,16 +157,16 @@ void release_headroom(struct sw *sw, struct pool_state *pool, struct pg_state *p
 	*bytes -= back;
 	back = (uint32_t)u64_min(*descriptors, pg->headroom_descriptors);
 	pg->headroom_descriptors -= back;
-	sw->headroom_descriptors_used -= back;
+	lc->headroom_descriptors_used -= back;
 	*descriptors -= back;
 }
 
-uint64_t admit_limit(const struct sw *sw, port_t port, pg_t pg)
+uint64_t admit_limit(const struct sw_lcore *lc, port_t port, pg_t pg)
 {
-	const struct pg_profile *pf = &port_profile_of(sw, port)->pg[pg.v];
-	uint64_t free_bytes = u64_minus(sw->pf->pool[pf->pool].shared_bytes,
-					sw->pool[pf->pool].shared_used);
-	uint64_t shared = u64_minus(sw->port[port.v].pg[pg.v].used, pf->reserved_bytes);
+	const struct pg_profile *pf = &port_profile_of(lc, port)->pg[pg.v];
+	uint64_t free_bytes = u64_minus(lc->pf->pool[pf->pool].shared_bytes,
+					lc->pool[pf->pool].shared_used);
+	uint64_t shared = u64_minus(lc->port[port.v].pg[pg.v].used, pf->reserved_bytes);
 
 	// No limit lets a group have more than what it holds and the pool has left.
 	return pf->reserved_bytes +
@@ -175,80 +175,80 @@ uint64_t admit_limit(const struct sw *sw, port_t port, pg_t pg)
 
 // Descriptors resume an eighth below their limit: a group that they hold would otherwise resume at
 // each packet that leaves.
-static bool descriptors_due(const struct sw *sw, const struct pg_profile *pf,
+static bool descriptors_due(const struct sw_lcore *lc, const struct pg_profile *pf,
 			    const struct pg_state *pg)
 {
-	uint64_t used = (uint64_t)sw->descriptors_used + pg->headroom_descriptors;
-	uint64_t limit = descriptor_limit(pf, u64_minus(sw->pf->descriptor_shared, used));
+	uint64_t used = (uint64_t)lc->descriptors_used + pg->headroom_descriptors;
+	uint64_t limit = descriptor_limit(pf, u64_minus(lc->pf->descriptor_shared, used));
 
 	return pg->descriptors + pg->headroom_descriptors <= limit - limit / 8;
 }
 
 // Both conditions of SAI: occupancy at or below max(xon, limit - xon_offset), and xoff bytes of
 // headroom free for the group.
-static bool xon_due(const struct sw *sw, port_t port, pg_t id)
+static bool xon_due(const struct sw_lcore *lc, port_t port, pg_t id)
 {
-	const struct pg_profile *pf = &port_profile_of(sw, port)->pg[id.v];
-	const struct pool_profile *ppf = &sw->pf->pool[pf->pool];
-	const struct pg_state *pg = &sw->port[port.v].pg[id.v];
+	const struct pg_profile *pf = &port_profile_of(lc, port)->pg[id.v];
+	const struct pool_profile *ppf = &lc->pf->pool[pf->pool];
+	const struct pg_state *pg = &lc->port[port.v].pg[id.v];
 	uint64_t free_headroom = u64_minus(pf->headroom_bytes, pg->headroom);
 	uint64_t bound = pf->xon_bytes;
 
 	if (pf->xon_offset_bytes != 0)
-		bound = u64_max(bound, u64_minus(admit_limit(sw, port, id), pf->xon_offset_bytes));
+		bound = u64_max(bound, u64_minus(admit_limit(lc, port, id), pf->xon_offset_bytes));
 	if (ppf->headroom_bytes != 0)
 		free_headroom = u64_min(free_headroom, u64_minus(ppf->headroom_bytes,
-								 sw->pool[pf->pool].headroom_used));
+								 lc->pool[pf->pool].headroom_used));
 	if (pg->used + pg->headroom > bound || free_headroom < pf->headroom_bytes)
 		return false;
-	return descriptors_due(sw, pf, pg);
+	return descriptors_due(lc, pf, pg);
 }
 
 // Descriptors are one like the other, so those that headroom still holds when its bytes are free
 // count as used under the limit from now on.
-static void end_xoff(struct sw *sw, struct pg_state *pg)
+static void end_xoff(struct sw_lcore *lc, struct pg_state *pg)
 {
 	pg->descriptors += pg->headroom_descriptors;
-	sw->descriptors_used += pg->headroom_descriptors;
-	sw->headroom_descriptors_used -= pg->headroom_descriptors;
+	lc->descriptors_used += pg->headroom_descriptors;
+	lc->headroom_descriptors_used -= pg->headroom_descriptors;
 	pg->headroom_descriptors = 0;
 	pg->xoff = false;
 	pg->stats.xon_events++;
 }
 
 // Ends XOFF for the groups of a port that are due.
-static void scan_port(struct sw *sw, port_t port)
+static void scan_port(struct sw_lcore *lc, port_t port)
 {
-	struct port_state *st = &sw->port[port.v];
+	struct port_state *st = &lc->port[port.v];
 
 	for (uint32_t left = st->xoff_mask; left != 0; left &= left - 1) {
 		pg_t pg = { (uint8_t)__builtin_ctz(left) };
 
-		if (!xon_due(sw, port, pg))
+		if (!xon_due(lc, port, pg))
 			continue;
-		end_xoff(sw, &st->pg[pg.v]);
+		end_xoff(lc, &st->pg[pg.v]);
 		st->xoff_mask &= (uint8_t) ~(1u << pg.v);
 	}
 }
 
-void admit_xon_scan(struct sw *sw, ns_t now)
+void admit_xon_scan(struct sw_lcore *lc, ns_t now)
 {
-	PORT_SET_FOR_EACH(port, &sw->xoff_ports) {
-		struct port_state *st = &sw->port[port.v];
+	PORT_SET_FOR_EACH(port, &lc->xoff_ports) {
+		struct port_state *st = &lc->port[port.v];
 		uint8_t before = st->xoff_mask;
 
-		scan_port(sw, port);
+		scan_port(lc, port);
 		if (st->xoff_mask != before)
-			admit_announce(sw, port, now);
+			admit_announce(lc, port, now);
 		if (st->xoff_mask == 0)
-			port_set_remove(&sw->xoff_ports, port);
+			port_set_remove(&lc->xoff_ports, port);
 	}
 }
 
-void admit_announce(struct sw *sw, port_t port, ns_t now)
+void admit_announce(struct sw_lcore *lc, port_t port, ns_t now)
 {
-	const struct port_profile *pf = port_profile_of(sw, port);
-	struct port_state *st = &sw->port[port.v];
+	const struct port_profile *pf = port_profile_of(lc, port);
+	struct port_state *st = &lc->port[port.v];
 	uint8_t wanted = 0;
 
 	for (uint32_t i = 0; i < PRIO_COUNT; i++)
@@ -256,14 +256,14 @@ void admit_announce(struct sw *sw, port_t port, ns_t now)
 	pfc_gen_update(&pf->gen, &st->gen, wanted, now);
 	pfc_gen_update(&pf->held, &st->held, wanted, now);
 	if (pfc_gen_deadline(&st->gen).v <= now.v)
-		port_set_add(&sw->pfc_ports, port);
+		port_set_add(&lc->pfc_ports, port);
 }
 
-static void rebind_pg(struct sw *sw, port_t port, uint32_t i)
+static void rebind_pg(struct sw_lcore *lc, port_t port, uint32_t i)
 {
-	const struct pg_profile *pf = &port_profile_of(sw, port)->pg[i];
-	struct pg_state *pg = &sw->port[port.v].pg[i];
-	struct pool_state *pool = &sw->pool[pf->pool];
+	const struct pg_profile *pf = &port_profile_of(lc, port)->pg[i];
+	struct pg_state *pg = &lc->port[port.v].pg[i];
+	struct pool_state *pool = &lc->pool[pf->pool];
 	uint64_t shared;
 
 	if (!pf->lossless) {
@@ -272,37 +272,50 @@ static void rebind_pg(struct sw *sw, port_t port, uint32_t i)
 		pg->headroom = 0;
 		pg->headroom_descriptors = 0;
 		pg->xoff = false;
-		sw->port[port.v].xoff_mask &= (uint8_t) ~(1u << i);
+		lc->port[port.v].xoff_mask &= (uint8_t) ~(1u << i);
 	}
 	shared = u64_minus(pg->used, pf->reserved_bytes);
 	pool->shared_used += shared;
 	pool->used += pg->used;
 	pool->headroom_used += pg->headroom;
-	sw->descriptors_used += pg->descriptors;
-	sw->headroom_descriptors_used += pg->headroom_descriptors;
+	lc->descriptors_used += pg->descriptors;
+	lc->headroom_descriptors_used += pg->headroom_descriptors;
+}
+
+static void rebind_queue(struct sw_lcore *lc, port_t port, uint32_t i)
+{
+	const struct queue_profile *pf = &port_profile_of(lc, port)->queue[i];
+	uint64_t bytes = lc->port[port.v].queue[i].bytes;
+
+	lc->pool[pf->pool].shared_used += u64_minus(bytes, pf->reserved_bytes);
+	lc->pool[pf->pool].used += bytes;
+}
+
+static void forget_charges(struct sw_lcore *lc)
+{
+	for (uint32_t i = 0; i < lc->pf->pool_count; i++) {
+		lc->pool[i].shared_used = 0;
+		lc->pool[i].used = 0;
+		lc->pool[i].headroom_used = 0;
+	}
+	lc->descriptors_used = lc->copy_descriptors;
+	lc->headroom_descriptors_used = 0;
 }
 
 void admit_rebind(struct sw *sw, ns_t now)
 {
-	for (uint32_t i = 0; i < sw->pf->pool_count; i++) {
-		sw->pool[i].shared_used = 0;
-		sw->pool[i].used = 0;
-		sw->pool[i].headroom_used = 0;
-	}
-	sw->descriptors_used = sw->copy_descriptors;
-	sw->headroom_descriptors_used = 0;
+	for (uint32_t i = 0; i < sw->lcore_count; i++)
+		forget_charges(&sw->lcore[i]);
 	for (uint16_t n = 0; n < sw->pf->port_count; n++) {
-		for (uint32_t i = 0; i < PG_COUNT; i++)
-			rebind_pg(sw, (port_t){ n }, i);
-		for (uint32_t i = 0; i < QUEUE_COUNT; i++) {
-			const struct queue_profile *pf = &sw->pf->port[n].queue[i];
-			uint64_t bytes = sw->port[n].queue[i].bytes;
-			uint64_t shared = u64_minus(bytes, pf->reserved_bytes);
+		port_t port = { n };
+		struct sw_lcore *lc = lcore_of_port(sw, port);
 
-			sw->pool[pf->pool].shared_used += shared;
-			sw->pool[pf->pool].used += bytes;
-		}
-		admit_announce(sw, (port_t){ n }, now);
+		for (uint32_t i = 0; i < PG_COUNT; i++)
+			rebind_pg(lc, port, i);
+		for (uint32_t i = 0; i < QUEUE_COUNT; i++)
+			rebind_queue(lc, port, i);
+		admit_announce(lc, port, now);
 	}
-	admit_xon_scan(sw, now);
+	for (uint32_t i = 0; i < sw->lcore_count; i++)
+		admit_xon_scan(&sw->lcore[i], now);
 }

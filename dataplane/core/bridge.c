@@ -5,7 +5,7 @@
 // tombstones and a look-up ends at the first empty slot.
 //
 // The packet path only reads it and stamps `seen`; entries come and go through sw_mac_set() and
-// friends, which the shell calls on the polling lcore on behalf of its control thread.
+// friends, which the shell calls on every lcore on behalf of its control thread.
 
 #include "dataplane/core/stage.h"
 
@@ -26,60 +26,63 @@ static void slot_delete(struct bridge_state *bridge, uint32_t hole)
 	bridge->used--;
 }
 
-static void forget(struct sw *sw, uint32_t index)
+static void forget(struct sw_lcore *lc, uint32_t index)
 {
-	sw->port[sw->bridge.slot[index].port.v].mac_count--;
-	slot_delete(&sw->bridge, index);
+	lc->bridge.port_used[lc->bridge.slot[index].port.v]--;
+	slot_delete(&lc->bridge, index);
 }
 
-static bool is_member(const struct sw *sw, port_t port, uint16_t vid)
+static bool is_member(const struct sw_lcore *lc, port_t port, uint16_t vid)
 {
-	uint16_t index = vid < 4096 ? sw->pf->vlan_index[vid] : 0;
+	uint16_t index = vid < 4096 ? lc->pf->vlan_index[vid] : 0;
 
-	return index != 0 && port.v < sw->pf->port_count &&
-	       port_set_has(&sw->pf->vlan[index - 1].members, port);
+	return index != 0 && port.v < lc->pf->port_count &&
+	       port_set_has(&lc->pf->vlan[index - 1].members, port);
 }
 
-bool sw_mac_set(struct sw *sw, uint64_t mac, uint16_t vid, port_t port, ns_t now)
+bool sw_mac_set(struct sw *sw, lcore_t lcore, uint64_t mac, uint16_t vid, port_t port, ns_t now)
 {
-	struct bridge_state *bridge = &sw->bridge;
+	struct sw_lcore *lc = &sw->lcore[lcore.v];
+	struct bridge_state *bridge = &lc->bridge;
 	struct mac_slot *slot = mac_slot_find(bridge, mac_slot_key(mac, vid));
 	bool known = slot->key != 0;
 
-	if (mac == 0 || mac >> 40 & 1 || !is_member(sw, port, vid))
+	if (mac == 0 || mac >> 40 & 1 || !is_member(lc, port, vid))
 		return false;
 	if (known && slot->port.v == port.v) {
 		slot->seen = now;
 		return true;
 	}
-	if (sw->port[port.v].mac_count >= port_profile_of(sw, port)->mac_limit ||
-	    (!known && bridge->used == sw->pf->mac_count))
+	if (bridge->port_used[port.v] >= port_profile_of(lc, port)->mac_limit ||
+	    (!known && bridge->used == lc->pf->mac_count))
 		return false;
 	if (known) {
-		sw->port[slot->port.v].mac_count--;
-		sw->stats.mac_moves++;
+		bridge->port_used[slot->port.v]--;
+		lc->stats.mac_moves++;
 	} else {
 		bridge->used++;
 	}
 	*slot = (struct mac_slot){ mac_slot_key(mac, vid), now, port };
-	sw->port[port.v].mac_count++;
-	hold_release(sw, mac, vid, port, now);
+	bridge->port_used[port.v]++;
+	hold_release(lc, mac, vid, port, now);
 	return true;
 }
 
-bool sw_mac_delete(struct sw *sw, uint64_t mac, uint16_t vid)
+bool sw_mac_delete(struct sw *sw, lcore_t lcore, uint64_t mac, uint16_t vid)
 {
-	const struct mac_slot *slot = mac_slot_find(&sw->bridge, mac_slot_key(mac, vid));
+	struct sw_lcore *lc = &sw->lcore[lcore.v];
+	const struct mac_slot *slot = mac_slot_find(&lc->bridge, mac_slot_key(mac, vid));
 
 	if (slot->key == 0)
 		return false;
-	forget(sw, (uint32_t)(slot - sw->bridge.slot));
+	forget(lc, (uint32_t)(slot - lc->bridge.slot));
 	return true;
 }
 
-uint32_t sw_mac_walk(const struct sw *sw, uint32_t *at, struct mac_entry *out, uint32_t max)
+uint32_t sw_mac_walk(const struct sw *sw, lcore_t lcore, uint32_t *at, struct mac_entry *out,
+		     uint32_t max)
 {
-	const struct bridge_state *bridge = &sw->bridge;
+	const struct bridge_state *bridge = &sw->lcore[lcore.v].bridge;
 	uint32_t count = 0;
 	uint32_t i = *at;
 
@@ -97,40 +100,41 @@ uint32_t sw_mac_walk(const struct sw *sw, uint32_t *at, struct mac_entry *out, u
 	return count;
 }
 
-void sw_mac_age(struct sw *sw, uint32_t slots, ns_t now)
+void sw_mac_age(struct sw *sw, lcore_t lcore, uint32_t slots, ns_t now)
 {
-	struct bridge_state *bridge = &sw->bridge;
+	struct sw_lcore *lc = &sw->lcore[lcore.v];
+	struct bridge_state *bridge = &lc->bridge;
 
 	for (uint32_t n = 0; n < slots; n++) {
 		const struct mac_slot *slot = &bridge->slot[bridge->age_at];
 
 		// A deletion may move another entry here: look again before going on.
-		if (slot->key != 0 && ns_since(now, slot->seen) > sw->pf->mac_age_ns)
-			forget(sw, bridge->age_at);
+		if (slot->key != 0 && ns_since(now, slot->seen) > lc->pf->mac_age_ns)
+			forget(lc, bridge->age_at);
 		else
 			bridge->age_at = (bridge->age_at + 1) & (bridge->slot_count - 1);
 	}
 }
 
-void bridge_forget_port(struct sw *sw, port_t port)
+void bridge_forget_port(struct sw_lcore *lc, port_t port)
 {
-	for (uint32_t i = 0; i < sw->bridge.slot_count;) {
-		const struct mac_slot *slot = &sw->bridge.slot[i];
+	for (uint32_t i = 0; i < lc->bridge.slot_count;) {
+		const struct mac_slot *slot = &lc->bridge.slot[i];
 
 		if (slot->key != 0 && slot->port.v == port.v)
-			forget(sw, i);
+			forget(lc, i);
 		else
 			i++;
 	}
 }
 
-void bridge_forget_strangers(struct sw *sw)
+void bridge_forget_strangers(struct sw_lcore *lc)
 {
-	for (uint32_t i = 0; i < sw->bridge.slot_count;) {
-		const struct mac_slot *slot = &sw->bridge.slot[i];
+	for (uint32_t i = 0; i < lc->bridge.slot_count;) {
+		const struct mac_slot *slot = &lc->bridge.slot[i];
 
-		if (slot->key != 0 && !is_member(sw, slot->port, slot->key >> 48 & 0xfff))
-			forget(sw, i);
+		if (slot->key != 0 && !is_member(lc, slot->port, slot->key >> 48 & 0xfff))
+			forget(lc, i);
 		else
 			i++;
 	}

@@ -38,11 +38,11 @@ static inline void pool_release(struct pool_state *st, uint64_t bytes, uint64_t 
 }
 
 // Takes out of *bytes and *descriptors what headroom gets back (admit.c).
-COLD void release_headroom(struct sw *sw, struct pool_state *pool, struct pg_state *pg,
+COLD void release_headroom(struct sw_lcore *lc, struct pool_state *pool, struct pg_state *pg,
 			   uint32_t *bytes, uint32_t *descriptors);
 
 // Gives back what admit() or admit_copy() charged.
-static inline void release(struct sw *sw, struct pkt *p)
+static inline void release(struct sw_lcore *lc, struct pkt *p)
 {
 	const struct pg_profile *pf;
 	struct pg_state *pg;
@@ -55,30 +55,30 @@ static inline void release(struct sw *sw, struct pkt *p)
 		return;
 	p->flags &= (uint8_t)~PKT_CHARGED;
 	if (p->flags & PKT_COPY) {
-		sw->copy_descriptors -= p->descriptors;
-		sw->descriptors_used -= p->descriptors;
+		lc->copy_descriptors -= p->descriptors;
+		lc->descriptors_used -= p->descriptors;
 		return;
 	}
-	pf = pg_profile_of(port_profile_of(sw, p->in_port), p->pg);
-	pg = pg_state_of(port_state_of(sw, p->in_port), p->pg);
-	pool = pool_state_of(sw, pf->pool);
+	pf = pg_profile_of(port_profile_of(lc, p->in_port), p->pg);
+	pg = pg_state_of(port_state_of(lc, p->in_port), p->pg);
+	pool = pool_state_of(lc, pf->pool);
 
 	if (pg->headroom != 0 || pg->headroom_descriptors != 0)
-		release_headroom(sw, pool, pg, &bytes, &descriptors);
+		release_headroom(lc, pool, pg, &bytes, &descriptors);
 	before = u64_minus(pg->used, pf->reserved_bytes);
 	pg->used -= bytes;
 	pool_release(pool, bytes, before, u64_minus(pg->used, pf->reserved_bytes));
 	pg->descriptors -= descriptors;
-	sw->descriptors_used -= descriptors;
+	lc->descriptors_used -= descriptors;
 }
 
 // Unlinks the head of a queue and uncharges the egress side.
-static inline struct pkt *dequeue(struct sw *sw, const struct port_profile *port,
+static inline struct pkt *dequeue(struct sw_lcore *lc, const struct port_profile *port,
 				  struct port_state *st, queue_t queue)
 {
 	const struct queue_profile *pf = queue_profile_of(port, queue);
 	struct queue_state *q = queue_state_of(st, queue);
-	struct pool_state *pool = pool_state_of(sw, pf->pool);
+	struct pool_state *pool = pool_state_of(lc, pf->pool);
 	struct pkt *p = q->head;
 	uint64_t bytes = q->bytes - p->charge;
 	uint64_t before = u64_minus(q->bytes, pf->reserved_bytes);

@@ -57,9 +57,11 @@ static bool pools_agree(const struct sw *sw)
 			total[sw->pf->port[n].queue[i].pool] += sw->port[n].queue[i].bytes;
 	}
 	for (uint32_t i = 0; i < sw->pf->pool_count; i++) {
-		const struct pool_state *pool = &sw->pool[i];
+		struct pool_stats pool;
 
-		if (total[i] != pool->used || headroom[i] != pool->headroom_used)
+		sw_stats_pool(sw, i, WATERMARK_USER, &pool);
+		if (total[i] != pool.curr_occupancy_bytes ||
+		    headroom[i] != pool.xoff_room_curr_occupancy_bytes)
 			return false;
 	}
 	return true;
@@ -73,6 +75,21 @@ static bool tally_queues(const struct port_state *st, struct tally *tally)
 		tally_list(st->queue[i].head, tally);
 	}
 	return true;
+}
+
+// What the lcores count, against what groups and copies hold.
+static bool descriptors_agree(const struct sw *sw, uint64_t groups, uint64_t copies)
+{
+	uint64_t counted = 0;
+	uint64_t counted_copies = 0;
+
+	for (uint32_t i = 0; i < sw->lcore_count; i++) {
+		const struct sw_lcore *lc = &sw->lcore[i];
+
+		counted += (uint64_t)lc->descriptors_used + lc->headroom_descriptors_used;
+		counted_copies += lc->copy_descriptors;
+	}
+	return counted == groups + copies && counted_copies == copies;
 }
 
 static bool charges_agree(const struct sw *sw, struct tally *tally)
@@ -90,20 +107,20 @@ static bool charges_agree(const struct sw *sw, struct tally *tally)
 			descriptors += pg[i].descriptors + pg[i].headroom_descriptors;
 		}
 	}
-	tally_list(sw->hold.head, tally);
+	for (uint32_t i = 0; i < sw->lcore_count; i++)
+		tally_list(sw->lcore[i].hold.head, tally);
 	return bytes == tally->pg_bytes && descriptors == tally->pg_descriptors &&
-	       sw->copy_descriptors == tally->copy_descriptors &&
-	       (uint64_t)sw->descriptors_used + sw->headroom_descriptors_used ==
-		       descriptors + sw->copy_descriptors;
+	       descriptors_agree(sw, descriptors, tally->copy_descriptors);
 }
 
 bool sw_conserved(const struct sw *sw)
 {
-	const struct switch_stats *s = &sw->stats;
+	struct switch_stats s;
 	struct tally tally = { 0 };
 
 	if (!charges_agree(sw, &tally) || !pools_agree(sw))
 		return false;
-	return s->rx_packets + s->generated_packets + s->copied_packets ==
-	       s->tx_packets + s->consumed_packets + s->dropped_packets + tally.packets;
+	sw_stats_switch(sw, WATERMARK_USER, &s);
+	return s.rx_packets + s.generated_packets + s.copied_packets ==
+	       s.tx_packets + s.consumed_packets + s.dropped_packets + tally.packets;
 }

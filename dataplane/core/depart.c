@@ -18,9 +18,9 @@ enum {
 	WIRE_MIN_BYTES = 64, // frame with FCS
 };
 
-void mark_ce(struct sw *sw, struct pkt *p)
+void mark_ce(struct sw_lcore *lc, struct pkt *p)
 {
-	struct queue_stats *queue = &sw->port[p->out_port.v].queue[p->queue.v].stats;
+	struct queue_stats *queue = &lc->port[p->out_port.v].queue[p->queue.v].stats;
 	uint8_t *ip = p->data + p->l3_offset;
 
 	if (!(p->l3 == PKT_L3_IPV4 ? ip_ecn_mark_v4(ip) : ip_ecn_mark_v6(ip)))
@@ -28,18 +28,18 @@ void mark_ce(struct sw *sw, struct pkt *p)
 	p->tos |= ECN_CE;
 	queue->wred_ecn_marked_packets++;
 	queue->wred_ecn_marked_bytes += p->len;
-	sw->port[p->out_port.v].stats.ecn_marked_packets++;
+	lc->port[p->out_port.v].stats.ecn_marked_packets++;
 }
 
-static __attribute__((noinline)) void mark(struct sw *sw, const struct queue_profile *pf,
+static __attribute__((noinline)) void mark(struct sw_lcore *lc, const struct queue_profile *pf,
 					   struct pkt *p, uint64_t queue_bytes)
 {
 	if (!pf->wred.ecn || pf->wred.mark_at_enqueue ||
 	    (p->l3 != PKT_L3_IPV4 && p->l3 != PKT_L3_IPV6) || p->flags & PKT_CNP)
 		return;
 	if (ecn_mark_verdict(&pf->wred, (enum ecn_codepoint)pkt_ecn(p), queue_bytes,
-			     rng_next32(&sw->dice)) == ECN_MARK)
-		mark_ce(sw, p);
+			     rng_next32(&lc->dice)) == ECN_MARK)
+		mark_ce(lc, p);
 }
 
 // The priority that says a class on a port: the lowest that the port itself reads as that class.
@@ -75,10 +75,11 @@ static __attribute__((noinline)) void retag(const struct port_profile *port, str
 }
 
 // A frame whose VLAN is gone (the profile has changed) leaves as it came.
-static inline void fit_tag(const struct sw *sw, const struct port_profile *port, struct pkt *p)
+static inline void fit_tag(const struct sw_lcore *lc, const struct port_profile *port,
+			   struct pkt *p)
 {
-	uint16_t index = sw->pf->vlan_index[p->vid];
-	bool untagged = index == 0 || port_set_has(&sw->pf->vlan[index - 1].untagged, p->out_port);
+	uint16_t index = lc->pf->vlan_index[p->vid];
+	bool untagged = index == 0 || port_set_has(&lc->pf->vlan[index - 1].untagged, p->out_port);
 
 	if (__builtin_expect(!untagged || (index != 0 && p->flags & PKT_TAGGED), 0))
 		retag(port, p, untagged);
@@ -90,18 +91,18 @@ static uint64_t wire_bytes(uint32_t len)
 }
 
 // Takes the head of a queue off it for good.
-static inline struct pkt *depart(struct sw *sw, const struct port_profile *port,
+static inline struct pkt *depart(struct sw_lcore *lc, const struct port_profile *port,
 				 struct port_state *st, queue_t queue, ns_t now)
 {
 	const struct queue_profile *pf = queue_profile_of(port, queue);
 	struct queue_state *q = queue_state_of(st, queue);
 	uint64_t queue_bytes = q->bytes;
-	struct pkt *p = dequeue(sw, port, st, queue);
+	struct pkt *p = dequeue(lc, port, st, queue);
 
 	if (__builtin_expect(pf->has_wred, 0))
-		mark(sw, pf, p, queue_bytes);
-	fit_tag(sw, port, p);
-	release(sw, p);
+		mark(lc, pf, p, queue_bytes);
+	fit_tag(lc, port, p);
+	release(lc, p);
 
 	q->stats.packets++;
 	q->stats.bytes += p->len;
@@ -111,7 +112,8 @@ static inline struct pkt *depart(struct sw *sw, const struct port_profile *port,
 	return p;
 }
 
-static void count_tx(struct sw *sw, struct port_state *st, struct pkt *const *pkts, uint32_t count)
+static void count_tx(struct sw_lcore *lc, struct port_state *st, struct pkt *const *pkts,
+		     uint32_t count)
 {
 	uint64_t octets = 0;
 	uint32_t group = 0;
@@ -122,7 +124,7 @@ static void count_tx(struct sw *sw, struct port_state *st, struct pkt *const *pk
 		group += (pkts[i]->flags & PKT_GROUP) != 0;
 		cnp += (pkts[i]->flags & PKT_CNP) != 0;
 	}
-	sw->stats.tx_packets += count;
+	lc->stats.tx_packets += count;
 	st->stats.if_out_octets += octets;
 	st->stats.if_out_ucast_pkts += count - group;
 	st->stats.if_out_non_ucast_pkts += group;
@@ -132,12 +134,13 @@ static void count_tx(struct sw *sw, struct port_state *st, struct pkt *const *pk
 __attribute__((flatten)) uint32_t sw_tx(struct sw *sw, port_t port, struct pkt **pkts,
 					uint32_t count, ns_t now)
 {
-	const struct port_profile *pf = port_profile_of(sw, port);
-	struct port_state *st = port_state_of(sw, port);
+	struct sw_lcore *lc = lcore_of_port(sw, port);
+	const struct port_profile *pf = port_profile_of(lc, port);
+	struct port_state *st = port_state_of(lc, port);
 	uint32_t sent = 0;
 
 	WEFT_CHECK(count <= SW_BURST_MAX);
-	sw->now = now;
+	lc->now = now;
 	if (st->backlog_mask != 0)
 		sched_update_pauses(pf, st, now);
 	while (sent < count && st->backlog_mask != 0 && pacer_ready(&st->line, now)) {
@@ -148,10 +151,10 @@ __attribute__((flatten)) uint32_t sw_tx(struct sw *sw, port_t port, struct pkt *
 			pacer_restart(&st->line, now);
 			break;
 		}
-		pkts[sent++] = depart(sw, pf, st, (queue_t){ (uint8_t)id }, now);
+		pkts[sent++] = depart(lc, pf, st, (queue_t){ (uint8_t)id }, now);
 	}
-	count_tx(sw, st, pkts, sent);
-	if (sent != 0 && !port_set_empty(&sw->xoff_ports))
-		admit_xon_scan(sw, now);
+	count_tx(lc, st, pkts, sent);
+	if (sent != 0 && !port_set_empty(&lc->xoff_ports))
+		admit_xon_scan(lc, now);
 	return sent;
 }

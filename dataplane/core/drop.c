@@ -15,16 +15,16 @@ const struct drop_info drop_infos[DROP_REASON_COUNT] = {
 #undef DROP
 };
 
-void drop(struct sw *sw, struct pkt *p, enum drop_reason reason)
+void drop(struct sw_lcore *lc, struct pkt *p, enum drop_reason reason)
 {
-	bool out = drop_infos[reason].side == DROP_SIDE_OUT && p->out_port.v < sw->pf->port_count;
+	bool out = drop_infos[reason].side == DROP_SIDE_OUT && p->out_port.v < lc->pf->port_count;
 	port_t port = out ? p->out_port : p->in_port;
 
-	sw->stats.dropped_packets++;
-	if (port.v >= sw->pf->port_count) {
-		sw->portless_drops[reason]++;
+	lc->stats.dropped_packets++;
+	if (port.v >= lc->pf->port_count) {
+		lc->portless_drops[reason]++;
 	} else {
-		struct port_state *st = &sw->port[port.v];
+		struct port_state *st = &lc->port[port.v];
 
 		st->drops[reason]++;
 		if (out)
@@ -32,13 +32,13 @@ void drop(struct sw *sw, struct pkt *p, enum drop_reason reason)
 		else
 			st->stats.in_dropped_pkts++;
 	}
-	release_early(sw, p);
-	give_back(sw, p);
+	release_early(lc, p);
+	give_back(lc, p);
 }
 
-void release_early(struct sw *sw, struct pkt *p)
+void release_early(struct sw_lcore *lc, struct pkt *p)
 {
-	release(sw, p);
-	if (!port_set_empty(&sw->xoff_ports))
-		sw->tick_at = (ns_t){ 0 };
+	release(lc, p);
+	if (!port_set_empty(&lc->xoff_ports))
+		lc->tick_at = (ns_t){ 0 };
 }

@@ -13,7 +13,7 @@
 
 // WRED looks at IP packets only: nothing else can say that it is not ECN-capable. A CNP is the
 // signal itself and is spared.
-static enum ecn_verdict wred(struct sw *sw, const struct queue_profile *pf,
+static enum ecn_verdict wred(struct sw_lcore *lc, const struct queue_profile *pf,
 			     const struct queue_state *q, const struct pkt *p)
 {
 	uint64_t queue_bytes = q->bytes + p->charge;
@@ -22,16 +22,16 @@ static enum ecn_verdict wred(struct sw *sw, const struct queue_profile *pf,
 
 	if ((p->l3 != PKT_L3_IPV4 && p->l3 != PKT_L3_IPV6) || p->flags & PKT_CNP)
 		return ECN_PASS;
-	verdict = ecn_drop_verdict(&pf->wred, codepoint, queue_bytes, rng_next32(&sw->dice));
+	verdict = ecn_drop_verdict(&pf->wred, codepoint, queue_bytes, rng_next32(&lc->dice));
 	if (verdict != ECN_PASS || !pf->wred.mark_at_enqueue)
 		return verdict;
-	return ecn_mark_verdict(&pf->wred, codepoint, queue_bytes, rng_next32(&sw->dice));
+	return ecn_mark_verdict(&pf->wred, codepoint, queue_bytes, rng_next32(&lc->dice));
 }
 
-static COLD enum drop_reason refuse(struct sw *sw, struct pkt *p, struct queue_state *q,
+static COLD enum drop_reason refuse(struct sw_lcore *lc, struct pkt *p, struct queue_state *q,
 				    enum drop_reason reason)
 {
-	struct port_stats *port = &sw->port[p->out_port.v].stats;
+	struct port_stats *port = &lc->port[p->out_port.v].stats;
 
 	q->stats.dropped_packets++;
 	q->stats.dropped_bytes += p->len;
@@ -44,28 +44,28 @@ static COLD enum drop_reason refuse(struct sw *sw, struct pkt *p, struct queue_s
 	return reason;
 }
 
-static enum drop_reason enqueue(struct sw *sw, const struct port_profile *port,
+static enum drop_reason enqueue(struct sw_lcore *lc, const struct port_profile *port,
 				struct port_state *st, struct pkt *p, ns_t now)
 {
 	const struct queue_profile *pf = queue_profile_of(port, p->queue);
 	struct queue_state *q = queue_state_of(st, p->queue);
-	struct pool_state *pool = pool_state_of(sw, pf->pool);
+	struct pool_state *pool = pool_state_of(lc, pf->pool);
 	uint64_t bytes = q->bytes + p->charge;
 	uint64_t before = u64_minus(q->bytes, pf->reserved_bytes);
 	uint64_t after = u64_minus(bytes, pf->reserved_bytes);
 
 	if (!(p->flags & PKT_LOSSLESS) &&
-	    !pool_has_room(pool_profile_of(sw, pf->pool), pool, &pf->limit, before, after)) {
+	    !pool_has_room(pool_profile_of(lc, pf->pool), pool, &pf->limit, before, after)) {
 		pool->dropped_packets++;
-		return refuse(sw, p, q, DROP_QUEUE_FULL);
+		return refuse(lc, p, q, DROP_QUEUE_FULL);
 	}
 	if (pf->has_wred) {
-		enum ecn_verdict verdict = wred(sw, pf, q, p);
+		enum ecn_verdict verdict = wred(lc, pf, q, p);
 
 		if (verdict == ECN_DROP)
-			return refuse(sw, p, q, DROP_QUEUE_WRED);
+			return refuse(lc, p, q, DROP_QUEUE_WRED);
 		if (verdict == ECN_MARK)
-			mark_ce(sw, p);
+			mark_ce(lc, p);
 	}
 	q->bytes = bytes;
 	q->count++;
@@ -88,20 +88,20 @@ static enum drop_reason enqueue(struct sw *sw, const struct port_profile *port,
 
 enum { ETHERNET_HEADER = 14 };
 
-void forward(struct sw *sw, struct pkt *p, ns_t now)
+void forward(struct sw_lcore *lc, struct pkt *p, ns_t now)
 {
-	const struct port_profile *pf = port_profile_of(sw, p->out_port);
-	struct port_state *st = port_state_of(sw, p->out_port);
+	const struct port_profile *pf = port_profile_of(lc, p->out_port);
+	struct port_state *st = port_state_of(lc, p->out_port);
 	uint32_t tag_bytes = p->l3_offset - ETHERNET_HEADER;
 	enum drop_reason reason;
 
 	p->queue = (queue_t){ pf->tc_to_queue[p->tc.v] };
-	if (!st->link_up)
+	if (!port_is_up(st))
 		reason = DROP_EGRESS_DOWN;
 	else if (p->len > pf->max_frame_bytes + tag_bytes)
 		reason = DROP_EGRESS_MTU;
 	else
-		reason = enqueue(sw, pf, st, p, now);
+		reason = enqueue(lc, pf, st, p, now);
 	if (reason != DROP_NONE)
-		drop(sw, p, reason);
+		drop(lc, p, reason);
 }

@@ -16,44 +16,44 @@ enum {
 	ASK_ADDRESSES = 16, // different ones per repeat: the next repeat has the rest
 };
 
-static uint64_t ask_interval(const struct sw *sw)
+static uint64_t ask_interval(const struct sw_lcore *lc)
 {
-	return sw->pf->solicit_ns / ASK_TIMES;
+	return lc->pf->solicit_ns / ASK_TIMES;
 }
 
 // Asks once for a run of packets to one address.
-static bool ask(struct sw *sw, struct pkt *p)
+static bool ask(struct sw_lcore *lc, struct pkt *p)
 {
 	uint64_t key = mac_slot_key(load_be48(p->data), p->vid);
 	struct sw_action *action;
 
-	if (sw->hold.asked_key == key)
+	if (lc->hold.asked_key == key)
 		return false;
-	sw->hold.asked_key = key;
-	sw->stats.solicited++;
-	action = action_add(sw, SW_ACTION_SOLICIT, p);
+	lc->hold.asked_key = key;
+	lc->stats.solicited++;
+	action = action_add(lc, SW_ACTION_SOLICIT, p);
 	action->port = p->in_port;
 	action->vid = p->vid;
 	return true;
 }
 
-void hold_add(struct sw *sw, struct pkt *p, ns_t now)
+void hold_add(struct sw_lcore *lc, struct pkt *p, ns_t now)
 {
-	struct hold_state *hold = &sw->hold;
+	struct hold_state *hold = &lc->hold;
 
 	p->at = now;
 	p->next = NULL;
 	if (hold->head == NULL) {
 		hold->head = p;
 		hold->asked_key = 0;
-		hold->ask_at = ns_add(now, ask_interval(sw));
+		hold->ask_at = ns_add(now, ask_interval(lc));
 	} else {
 		hold->tail->next = p;
 	}
 	hold->tail = p;
 	hold->count++;
-	ask(sw, p);
-	sw->tick_at = ns_min(sw->tick_at, hold_deadline(sw));
+	ask(lc, p);
+	lc->tick_at = ns_min(lc->tick_at, hold_deadline(lc));
 }
 
 // Unlinks the packet at *link, whose predecessor is `before` (NULL: the head).
@@ -68,9 +68,9 @@ static struct pkt *hold_take(struct hold_state *hold, struct pkt **link, struct 
 	return p;
 }
 
-void hold_release(struct sw *sw, uint64_t mac, uint16_t vid, port_t port, ns_t now)
+void hold_release(struct sw_lcore *lc, uint64_t mac, uint16_t vid, port_t port, ns_t now)
 {
-	struct pkt **link = &sw->hold.head;
+	struct pkt **link = &lc->hold.head;
 	struct pkt *before = NULL;
 
 	while (*link != NULL) {
@@ -81,40 +81,40 @@ void hold_release(struct sw *sw, uint64_t mac, uint16_t vid, port_t port, ns_t n
 			link = &p->next;
 			continue;
 		}
-		hold_take(&sw->hold, link, before);
+		hold_take(&lc->hold, link, before);
 		p->out_port = port;
 		if (port.v == p->in_port.v)
-			drop(sw, p, DROP_SAME_PORT);
+			drop(lc, p, DROP_SAME_PORT);
 		else
-			forward(sw, p, now);
+			forward(lc, p, now);
 	}
 }
 
-static void ask_again(struct sw *sw, ns_t now)
+static void ask_again(struct sw_lcore *lc, ns_t now)
 {
 	uint32_t asked = 0;
 
-	sw->hold.asked_key = 0;
-	sw->hold.ask_at = ns_add(now, ask_interval(sw));
-	for (struct pkt *p = sw->hold.head; p != NULL && asked < ASK_ADDRESSES; p = p->next)
-		asked += ask(sw, p);
+	lc->hold.asked_key = 0;
+	lc->hold.ask_at = ns_add(now, ask_interval(lc));
+	for (struct pkt *p = lc->hold.head; p != NULL && asked < ASK_ADDRESSES; p = p->next)
+		asked += ask(lc, p);
 }
 
-void hold_expire(struct sw *sw, ns_t now)
+void hold_expire(struct sw_lcore *lc, ns_t now)
 {
-	struct hold_state *hold = &sw->hold;
+	struct hold_state *hold = &lc->hold;
 
-	while (hold->head != NULL && ns_add(hold->head->at, sw->pf->solicit_ns).v <= now.v)
-		drop(sw, hold_take(hold, &hold->head, NULL), DROP_UNKNOWN_LOSSLESS);
+	while (hold->head != NULL && ns_add(hold->head->at, lc->pf->solicit_ns).v <= now.v)
+		drop(lc, hold_take(hold, &hold->head, NULL), DROP_UNKNOWN_LOSSLESS);
 	if (hold->head != NULL && hold->ask_at.v <= now.v)
-		ask_again(sw, now);
+		ask_again(lc, now);
 }
 
-ns_t hold_deadline(const struct sw *sw)
+ns_t hold_deadline(const struct sw_lcore *lc)
 {
-	const struct hold_state *hold = &sw->hold;
+	const struct hold_state *hold = &lc->hold;
 
 	if (hold->head == NULL)
 		return NS_NEVER;
-	return ns_min(ns_add(hold->head->at, sw->pf->solicit_ns), hold->ask_at);
+	return ns_min(ns_add(hold->head->at, lc->pf->solicit_ns), hold->ask_at);
 }

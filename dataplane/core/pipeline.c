@@ -11,10 +11,10 @@
 
 #include "base/bytes.h"
 
-void mac_control(struct sw *sw, struct pkt *p, ns_t now)
+void mac_control(struct sw_lcore *lc, struct pkt *p, ns_t now)
 {
-	const struct port_profile *pf = port_profile_of(sw, p->in_port);
-	struct port_state *st = &sw->port[p->in_port.v];
+	const struct port_profile *pf = port_profile_of(lc, p->in_port);
+	struct port_state *st = &lc->port[p->in_port.v];
 	struct pfc_frame frame;
 
 	switch (pfc_frame_decode(p->data, p->head_len, p->l3_offset, &frame)) {
@@ -25,42 +25,42 @@ void mac_control(struct sw *sw, struct pkt *p, ns_t now)
 		break;
 	case PFC_FRAME_GLOBAL_PAUSE: st->stats.pause_rx_pkts++; break;
 	case PFC_FRAME_UNKNOWN: st->stats.mac_control_unknown++; break;
-	case PFC_FRAME_TRUNCATED: drop(sw, p, DROP_PFC_MALFORMED); return;
+	case PFC_FRAME_TRUNCATED: drop(lc, p, DROP_PFC_MALFORMED); return;
 	}
-	sw->stats.consumed_packets++;
-	give_back(sw, p);
+	lc->stats.consumed_packets++;
+	give_back(lc, p);
 }
 
-static void consume(struct sw *sw, struct pkt *p)
+static void consume(struct sw_lcore *lc, struct pkt *p)
 {
-	release_early(sw, p);
-	sw->stats.consumed_packets++;
+	release_early(lc, p);
+	lc->stats.consumed_packets++;
 }
 
-static void flood_copies(struct sw *sw, struct pkt *p, const struct port_set *ports)
+static void flood_copies(struct sw_lcore *lc, struct pkt *p, const struct port_set *ports)
 {
-	action_add(sw, SW_ACTION_COPY, p)->ports = *ports;
-	consume(sw, p);
-	give_back(sw, p);
+	action_add(lc, SW_ACTION_COPY, p)->ports = *ports;
+	consume(lc, p);
+	give_back(lc, p);
 }
 
-static COLD void act(struct sw *sw, struct pkt *p, enum route_verdict verdict,
+static COLD void act(struct sw_lcore *lc, struct pkt *p, enum route_verdict verdict,
 		     const struct port_set *ports, enum drop_reason reason, ns_t now)
 {
 	switch (verdict) {
-	case ROUTE_FORWARD: forward(sw, p, now); return;
-	case ROUTE_FLOOD: flood_copies(sw, p, ports); return;
+	case ROUTE_FORWARD: forward(lc, p, now); return;
+	case ROUTE_FLOOD: flood_copies(lc, p, ports); return;
 	case ROUTE_PUNT:
-		consume(sw, p);
-		action_add(sw, SW_ACTION_PUNT, p)->port = p->in_port;
+		consume(lc, p);
+		action_add(lc, SW_ACTION_PUNT, p)->port = p->in_port;
 		return;
-	case ROUTE_HOLD: hold_add(sw, p, now); return;
-	case ROUTE_DROP: drop(sw, p, reason); return;
+	case ROUTE_HOLD: hold_add(lc, p, now); return;
+	case ROUTE_DROP: drop(lc, p, reason); return;
 	}
 }
 
 // One more CNP between two addresses; IPv4 ones are kept as IPv4-mapped IPv6 addresses.
-static void count_cnp(struct sw *sw, const struct pkt *p)
+static void count_cnp(struct sw_lcore *lc, const struct pkt *p)
 {
 	const uint8_t *ip = p->data + p->l3_offset;
 	uint8_t address[2][16] = { { [10] = 0xff, [11] = 0xff }, { [10] = 0xff, [11] = 0xff } };
@@ -71,7 +71,7 @@ static void count_cnp(struct sw *sw, const struct pkt *p)
 	} else {
 		memcpy(address, ip + 8, sizeof(address)); // IPv6 and GRH
 	}
-	cnp_flows_count(&sw->cnp, address[0], address[1]);
+	cnp_flows_count(&lc->cnp, address[0], address[1]);
 }
 
 static inline bool is_mac_control(const struct pkt *p, enum drop_reason reason)
@@ -80,7 +80,7 @@ static inline bool is_mac_control(const struct pkt *p, enum drop_reason reason)
 }
 
 // Frames and bytes of data received; MAC control frames are not data.
-static void count_rx(struct sw *sw, struct port_state *st, struct pkt *const *pkts,
+static void count_rx(struct sw_lcore *lc, struct port_state *st, struct pkt *const *pkts,
 		     const enum drop_reason *reason, uint32_t count)
 {
 	uint64_t octets = 0;
@@ -98,7 +98,7 @@ static void count_rx(struct sw *sw, struct port_state *st, struct pkt *const *pk
 		if (!(p->flags & PKT_CNP))
 			continue;
 		st->stats.cnp_rx_packets++;
-		count_cnp(sw, p);
+		count_cnp(lc, p);
 	}
 	st->stats.if_in_octets += octets;
 	st->stats.if_in_ucast_pkts += data - group;
@@ -108,14 +108,15 @@ static void count_rx(struct sw *sw, struct port_state *st, struct pkt *const *pk
 __attribute__((flatten)) void sw_rx(struct sw *sw, port_t port, struct pkt **pkts, uint32_t count,
 				    ns_t now)
 {
-	const struct port_profile *pf = port_profile_of(sw, port);
-	struct port_state *st = port_state_of(sw, port);
+	struct sw_lcore *lc = lcore_of_port(sw, port);
+	const struct port_profile *pf = port_profile_of(lc, port);
+	struct port_state *st = port_state_of(lc, port);
 	enum drop_reason reason[SW_BURST_MAX];
 	uint8_t xoff_before = st->xoff_mask;
 
 	WEFT_CHECK(count <= SW_BURST_MAX);
-	sw->now = now;
-	sw->stats.rx_packets += count;
+	lc->now = now;
+	lc->stats.rx_packets += count;
 	for (uint32_t i = 0; i < count; i++) {
 		struct pkt *p = pkts[i];
 
@@ -123,43 +124,50 @@ __attribute__((flatten)) void sw_rx(struct sw *sw, port_t port, struct pkt **pkt
 		p->out_port = PORT_NONE;
 		reason[i] = parse(p, pf->max_frame_bytes);
 		if (reason[i] == DROP_NONE)
-			classify(pf, sw->pf->cnp_tc, p);
+			classify(pf, lc->pf->cnp_tc, p);
 	}
-	count_rx(sw, st, pkts, reason, count);
+	count_rx(lc, st, pkts, reason, count);
 	for (uint32_t i = 0; i < count; i++) {
 		struct pkt *p = pkts[i];
 		enum route_verdict verdict = ROUTE_DROP;
 		struct port_set ports;
 
 		if (is_mac_control(p, reason[i])) {
-			mac_control(sw, p, now);
+			mac_control(lc, p, now);
 			continue;
 		}
 		if (reason[i] == DROP_NONE)
-			reason[i] = admit(sw, pf, st, p);
+			reason[i] = admit(lc, pf, st, p);
 		if (reason[i] == DROP_NONE)
-			verdict = route(sw, pf, p, &ports, &reason[i], now);
+			verdict = route(lc, pf, p, &ports, &reason[i], now);
 		if (verdict == ROUTE_FORWARD)
-			forward(sw, p, now);
+			forward(lc, p, now);
 		else
-			act(sw, p, verdict, &ports, reason[i], now);
+			act(lc, p, verdict, &ports, reason[i], now);
 	}
-	watermark_raise(&sw->wm_descriptors,
-			(uint64_t)sw->descriptors_used + sw->headroom_descriptors_used);
+	watermark_raise(&lc->wm_descriptors,
+			(uint64_t)lc->descriptors_used + lc->headroom_descriptors_used);
 	if (st->xoff_mask != xoff_before)
-		admit_announce(sw, port, now);
+		admit_announce(lc, port, now);
+}
+
+// Injected frames without a port are the first lcore's.
+static struct sw_lcore *lcore_of_frame(struct sw *sw, port_t in_port)
+{
+	return in_port.v < sw->pf->port_count ? lcore_of_port(sw, in_port) : &sw->lcore[0];
 }
 
 void sw_copy(struct sw *sw, const struct pkt *original, struct pkt *copy, port_t port, ns_t now)
 {
+	struct sw_lcore *lc = lcore_of_frame(sw, original->in_port);
 	uint8_t *data;
 	enum drop_reason reason;
 
-	sw->stats.copied_packets++;
+	lc->stats.copied_packets++;
 	if (copy == NULL) {
-		sw->stats.dropped_packets++;
-		sw->port[port.v].drops[DROP_COPY_NO_BUFFER]++;
-		sw->port[port.v].stats.out_dropped_pkts++;
+		lc->stats.dropped_packets++;
+		lc->port[port.v].drops[DROP_COPY_NO_BUFFER]++;
+		lc->port[port.v].stats.out_dropped_pkts++;
 		return;
 	}
 	data = copy->data;
@@ -178,32 +186,33 @@ void sw_copy(struct sw *sw, const struct pkt *original, struct pkt *copy, port_t
 	copy->out_port = port;
 	copy->flags = (original->flags & (PKT_TAGGED | PKT_GROUP | PKT_CNP)) | PKT_COPY;
 	WEFT_DEBUG_CHECK(data != original->data && copy->len == original->len);
-	reason = admit_copy(sw, copy);
+	reason = admit_copy(lc, copy);
 	if (reason == DROP_NONE)
-		forward(sw, copy, now);
+		forward(lc, copy, now);
 	else
-		drop(sw, copy, reason);
+		drop(lc, copy, reason);
 }
 
 void sw_inject(struct sw *sw, struct pkt *p, port_t port, uint16_t vid, ns_t now)
 {
-	bool known = port.v < sw->pf->port_count;
+	struct sw_lcore *lc = lcore_of_frame(sw, port);
+	bool known = port.v < lc->pf->port_count;
 	enum drop_reason reason = parse(p, UINT16_MAX);
 	enum route_verdict verdict = ROUTE_DROP;
 	struct port_set ports;
 
-	sw->now = now;
-	sw->stats.generated_packets++;
+	lc->now = now;
+	lc->stats.generated_packets++;
 	p->in_port = known ? port : PORT_NONE;
 	p->out_port = PORT_NONE;
 	p->tc = (tc_t){ 0 };
 	p->vid = vid;
 	if (known && reason == DROP_NONE)
-		classify(port_profile_of(sw, port), sw->pf->cnp_tc, p);
+		classify(port_profile_of(lc, port), lc->pf->cnp_tc, p);
 	p->flags |= PKT_COPY;
 	if (reason == DROP_NONE)
-		verdict = route_injected(sw, p, &ports, &reason);
+		verdict = route_injected(lc, p, &ports, &reason);
 	if (verdict == ROUTE_FORWARD)
-		reason = admit_copy(sw, p);
-	act(sw, p, reason == DROP_NONE ? verdict : ROUTE_DROP, &ports, reason, now);
+		reason = admit_copy(lc, p);
+	act(lc, p, reason == DROP_NONE ? verdict : ROUTE_DROP, &ports, reason, now);
 }

@@ -97,6 +97,7 @@ int profile_build(const struct sw_config *config, struct sw_profile *pf,
 	memset(pf, 0, profile_bytes(config->port_count));
 	*fault = (struct profile_fault){ 0 };
 	rc = check_names(&b);
+	pf->lcore_count = 1;
 	if (rc == 0)
 		rc = build_switch(&b);
 	if (rc == 0)

@@ -12,6 +12,8 @@
 #include "ecn/ecn.h"
 #include "pfc/pfc.h"
 
+enum { LCORE_MAX = 8 };
+
 // Limit of the shared bytes one PG or queue may use.
 struct threshold {
 	uint64_t static_bytes; // UINT64_MAX: no limit; read when !dynamic
@@ -62,6 +64,7 @@ struct port_profile {
 	uint8_t shaped_mask; // queues with a shaper
 	uint8_t cnp_mask;    // the CNP queue, when it is strict and capped: before all others
 	uint8_t default_tc;
+	lcore_t lcore;         // owner of both sides of the port
 	uint8_t cnp_pg;        // priority group of CNPs: one of their own if one is free
 	bool cnp_follows_rate; // the cap of the CNP queue is one percent of the rate
 	bool trust_dscp;
@@ -95,6 +98,7 @@ struct sw_profile {
 	uint32_t port_count;
 	uint32_t pool_count;
 	uint32_t vlan_count;
+	uint32_t lcore_count;       // forwarding lcores, 1..LCORE_MAX
 	uint32_t descriptor_count;  // all that may be charged
 	uint32_t descriptor_shared; // without the headroom of lossless groups
 	uint32_t mac_count;

@@ -36,25 +36,26 @@ static inline uint64_t src_mac(const struct pkt *p)
 }
 
 // The VLAN of the frame, false when the port is not a member (ingress filtering).
-static bool find_vlan(const struct sw *sw, const struct port_profile *port, struct pkt *p)
+static bool find_vlan(const struct sw_lcore *lc, const struct port_profile *port, struct pkt *p)
 {
 	uint16_t vid = p->flags & PKT_TAGGED ? p->tci & 0xfff : 0;
 	uint16_t index;
 
 	vid = vid != 0 ? vid : port->pvid;
 	p->vid = vid;
-	index = sw->pf->vlan_index[vid];
-	return index != 0 && port_set_has(&sw->pf->vlan[index - 1].members, p->in_port);
+	index = lc->pf->vlan_index[vid];
+	return index != 0 && port_set_has(&lc->pf->vlan[index - 1].members, p->in_port);
 }
 
 // Announces a new or moved source to the control thread; a burst of one source does so once.
-static COLD void announce(struct sw *sw, const struct pkt *p, uint64_t mac, uint64_t key, ns_t now)
+static COLD void announce(struct sw_lcore *lc, const struct pkt *p, uint64_t mac, uint64_t key,
+			  ns_t now)
 {
-	struct bridge_state *bridge = &sw->bridge;
+	struct bridge_state *bridge = &lc->bridge;
 	struct sw_action *action;
 
-	if (sw->port[p->in_port.v].mac_count >= port_profile_of(sw, p->in_port)->mac_limit ||
-	    bridge->used == sw->pf->mac_count)
+	if (bridge->port_used[p->in_port.v] >= port_profile_of(lc, p->in_port)->mac_limit ||
+	    bridge->used == lc->pf->mac_count)
 		return;
 	if (bridge->learn_key == key && bridge->learn_port.v == p->in_port.v &&
 	    ns_since(now, bridge->learn_at) < LEARN_REPEAT_NS)
@@ -62,46 +63,46 @@ static COLD void announce(struct sw *sw, const struct pkt *p, uint64_t mac, uint
 	bridge->learn_key = key;
 	bridge->learn_port = p->in_port;
 	bridge->learn_at = now;
-	action = action_add(sw, SW_ACTION_LEARN, NULL);
+	action = action_add(lc, SW_ACTION_LEARN, NULL);
 	action->mac = mac;
 	action->vid = p->vid;
 	action->port = p->in_port;
 }
 
-static inline void learn(struct sw *sw, const struct pkt *p, ns_t now)
+static inline void learn(struct sw_lcore *lc, const struct pkt *p, ns_t now)
 {
 	uint64_t mac = src_mac(p);
 	uint64_t key = mac_slot_key(mac, p->vid);
-	struct mac_slot *slot = mac_slot_find(&sw->bridge, key);
+	struct mac_slot *slot = mac_slot_find(&lc->bridge, key);
 
 	if (slot->key == 0 || slot->port.v != p->in_port.v)
-		announce(sw, p, mac, key, now);
+		announce(lc, p, mac, key, now);
 	else if (ns_since(now, slot->seen) > SEEN_GRAIN_NS)
 		slot->seen = now;
 }
 
-static COLD enum route_verdict flood(struct sw *sw, const struct pkt *p, struct port_set *ports,
-				     enum drop_reason *reason)
+static COLD enum route_verdict flood(struct sw_lcore *lc, const struct pkt *p,
+				     struct port_set *ports, enum drop_reason *reason)
 {
-	const struct vlan_profile *vlan = &sw->pf->vlan[sw->pf->vlan_index[p->vid] - 1];
+	const struct vlan_profile *vlan = &lc->pf->vlan[lc->pf->vlan_index[p->vid] - 1];
 
 	*ports = vlan->members;
-	if (p->in_port.v < sw->pf->port_count)
+	if (p->in_port.v < lc->pf->port_count)
 		port_set_remove(ports, p->in_port);
 	PORT_SET_FOR_EACH(port, ports) {
-		if (!sw->port[port.v].link_up)
+		if (!port_is_up(&lc->port[port.v]))
 			port_set_remove(ports, port);
 	}
 	return port_set_empty(ports) ? refuse(reason, DROP_FLOOD_NOWHERE) : ROUTE_FLOOD;
 }
 
-static COLD bool policed(struct sw *sw, const struct pkt *p, ns_t now)
+static COLD bool policed(struct sw_lcore *lc, const struct pkt *p, ns_t now)
 {
-	struct port_state *st = &sw->port[p->in_port.v];
+	struct port_state *st = &lc->port[p->in_port.v];
 
 	if (!pacer_ready(&st->flood, now))
 		return true;
-	pacer_charge(&port_profile_of(sw, p->in_port)->flood, &st->flood, p->len, now);
+	pacer_charge(&port_profile_of(lc, p->in_port)->flood, &st->flood, p->len, now);
 	return false;
 }
 
@@ -111,7 +112,7 @@ static inline bool for_control(const struct pkt *p)
 	return p->l3 == PKT_L3_ARP || p->l4 == PKT_L4_ND;
 }
 
-enum route_verdict route(struct sw *sw, const struct port_profile *port, struct pkt *p,
+enum route_verdict route(struct sw_lcore *lc, const struct port_profile *port, struct pkt *p,
 			 struct port_set *ports, enum drop_reason *reason, ns_t now)
 {
 	uint64_t mac = dst_mac(p);
@@ -119,40 +120,40 @@ enum route_verdict route(struct sw *sw, const struct port_profile *port, struct 
 
 	if (mac >> 4 == RESERVED_GROUP >> 4)
 		return p->l3 == PKT_L3_LLDP ? ROUTE_PUNT : refuse(reason, DROP_RESERVED_MAC);
-	if (!find_vlan(sw, port, p))
+	if (!find_vlan(lc, port, p))
 		return refuse(reason, DROP_VLAN_NOT_MEMBER);
-	learn(sw, p, now);
-	if ((p->flags & PKT_GROUP || for_control(p)) && policed(sw, p, now))
+	learn(lc, p, now);
+	if ((p->flags & PKT_GROUP || for_control(p)) && policed(lc, p, now))
 		return refuse(reason, DROP_FLOOD_POLICED);
 	if (for_control(p))
 		return ROUTE_PUNT;
 	if (p->flags & PKT_GROUP)
-		return flood(sw, p, ports, reason);
-	slot = mac_slot_find(&sw->bridge, mac_slot_key(mac, p->vid));
-	if (slot->key != 0 && sw->port[slot->port.v].link_up) {
+		return flood(lc, p, ports, reason);
+	slot = mac_slot_find(&lc->bridge, mac_slot_key(mac, p->vid));
+	if (slot->key != 0 && port_is_up(&lc->port[slot->port.v])) {
 		p->out_port = slot->port;
 		return slot->port.v == p->in_port.v ? refuse(reason, DROP_SAME_PORT) :
 						      ROUTE_FORWARD;
 	}
 	if (p->flags & PKT_LOSSLESS)
 		return ROUTE_HOLD;
-	if (policed(sw, p, now))
+	if (policed(lc, p, now))
 		return refuse(reason, DROP_FLOOD_POLICED);
-	return flood(sw, p, ports, reason);
+	return flood(lc, p, ports, reason);
 }
 
-enum route_verdict route_injected(struct sw *sw, struct pkt *p, struct port_set *ports,
+enum route_verdict route_injected(struct sw_lcore *lc, struct pkt *p, struct port_set *ports,
 				  enum drop_reason *reason)
 {
 	const struct mac_slot *slot;
 
-	if (p->vid >= 4096 || sw->pf->vlan_index[p->vid] == 0)
+	if (p->vid >= 4096 || lc->pf->vlan_index[p->vid] == 0)
 		return refuse(reason, DROP_VLAN_NOT_MEMBER);
 	if (p->flags & PKT_GROUP)
-		return flood(sw, p, ports, reason);
-	slot = mac_slot_find(&sw->bridge, mac_slot_key(dst_mac(p), p->vid));
+		return flood(lc, p, ports, reason);
+	slot = mac_slot_find(&lc->bridge, mac_slot_key(dst_mac(p), p->vid));
 	if (slot->key == 0)
-		return flood(sw, p, ports, reason);
+		return flood(lc, p, ports, reason);
 	p->out_port = slot->port;
 	return slot->port.v == p->in_port.v ? refuse(reason, DROP_SAME_PORT) : ROUTE_FORWARD;
 }

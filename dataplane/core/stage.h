@@ -5,6 +5,8 @@
 // drop(), the only other exit.
 //
 //	parse > classify > admit > route > enqueue > sched > depart
+//
+// A stage is given the lcore that runs it; ports that it touches are that lcore's.
 #pragma once
 
 #include "dataplane/core/charge.h"
@@ -27,23 +29,23 @@ void classify(const struct port_profile *pf, uint8_t cnp_tc, struct pkt *p);
 
 // Charges the packet to its priority group at `port`: reserve, shared up to the limit, headroom.
 // Latches XOFF. Sets charge, PKT_LOSSLESS, PKT_CHARGED.
-enum drop_reason admit(struct sw *sw, const struct port_profile *port, struct port_state *st,
+enum drop_reason admit(struct sw_lcore *lc, const struct port_profile *port, struct port_state *st,
 		       struct pkt *p);
 
 // Takes only descriptors: copies and injected frames, which belong to no priority group.
-enum drop_reason admit_copy(struct sw *sw, struct pkt *p);
+enum drop_reason admit_copy(struct sw_lcore *lc, struct pkt *p);
 
 // Looks at every PG in XOFF and ends XOFF where both conditions of SAI hold.
-void admit_xon_scan(struct sw *sw, ns_t now);
+void admit_xon_scan(struct sw_lcore *lc, ns_t now);
 
 // Tells the PFC generator of a port which of its groups are in XOFF.
-void admit_announce(struct sw *sw, port_t port, ns_t now);
+void admit_announce(struct sw_lcore *lc, port_t port, ns_t now);
 
-// Splits all that is charged anew after sw->pf was replaced.
+// Splits all that is charged anew after lc->pf was replaced.
 void admit_rebind(struct sw *sw, ns_t now);
 
 // Limit of a PG as of now, reserve included.
-uint64_t admit_limit(const struct sw *sw, port_t port, pg_t pg);
+uint64_t admit_limit(const struct sw_lcore *lc, port_t port, pg_t pg);
 
 // --- stage 4: route.c, bridge.c -----------------------------------------------------------------
 
@@ -56,35 +58,35 @@ enum route_verdict {
 };
 
 // `port` is the profile of the port that the packet came from.
-enum route_verdict route(struct sw *sw, const struct port_profile *port, struct pkt *p,
+enum route_verdict route(struct sw_lcore *lc, const struct port_profile *port, struct pkt *p,
 			 struct port_set *ports, enum drop_reason *reason, ns_t now);
 
 // Where a frame that the control thread gives back goes: as route(), without punting or holding.
-enum route_verdict route_injected(struct sw *sw, struct pkt *p, struct port_set *ports,
+enum route_verdict route_injected(struct sw_lcore *lc, struct pkt *p, struct port_set *ports,
 				  enum drop_reason *reason);
 
-void bridge_forget_port(struct sw *sw, port_t port);
+void bridge_forget_port(struct sw_lcore *lc, port_t port);
 
 // Forgets addresses behind ports that are no longer members of their VLAN.
-void bridge_forget_strangers(struct sw *sw);
+void bridge_forget_strangers(struct sw_lcore *lc);
 
 // --- hold.c -------------------------------------------------------------------------------------
 
 // Keeps the packet and asks for its destination.
-void hold_add(struct sw *sw, struct pkt *p, ns_t now);
+void hold_add(struct sw_lcore *lc, struct pkt *p, ns_t now);
 
 // Sends on the packets that wait for this address.
-void hold_release(struct sw *sw, uint64_t mac, uint16_t vid, port_t port, ns_t now);
+void hold_release(struct sw_lcore *lc, uint64_t mac, uint16_t vid, port_t port, ns_t now);
 
 // Gives up those that have waited for solicit_time, asks again for the others.
-void hold_expire(struct sw *sw, ns_t now);
-ns_t hold_deadline(const struct sw *sw);
+void hold_expire(struct sw_lcore *lc, ns_t now);
+ns_t hold_deadline(const struct sw_lcore *lc);
 
 // --- stage 5: enqueue.c -------------------------------------------------------------------------
 
 // Takes a routed packet to its queue and charges that, or drops it: link down, longer than the
 // port's MTU, over the queue's limit if lossy, WRED. Marks, if that is to be done here.
-void forward(struct sw *sw, struct pkt *p, ns_t now);
+void forward(struct sw_lcore *lc, struct pkt *p, ns_t now);
 
 // --- stage 6: sched.c ---------------------------------------------------------------------------
 
@@ -104,23 +106,23 @@ ns_t sched_deadline(const struct port_profile *pf, const struct port_state *st, 
 // --- stage 7: depart.c --------------------------------------------------------------------------
 
 // Gives the packet CE, once, and counts it at its queue and port.
-void mark_ce(struct sw *sw, struct pkt *p);
+void mark_ce(struct sw_lcore *lc, struct pkt *p);
 
 // --- drop.c, action.c, pipeline.c ---------------------------------------------------------------
 
 // The only other exit: uncharges what was charged and counts exactly one reason. The packet goes
 // to the shell as SW_ACTION_FREE.
-COLD void drop(struct sw *sw, struct pkt *p, enum drop_reason reason);
+COLD void drop(struct sw_lcore *lc, struct pkt *p, enum drop_reason reason);
 
 // Releases a packet that leaves otherwise than by transmission. That may be what some group in XOFF
 // waits for, and no transmission will look for it: the next tick does, at once.
-COLD void release_early(struct sw *sw, struct pkt *p);
+COLD void release_early(struct sw_lcore *lc, struct pkt *p);
 
 // Gives a packet back to the shell, which frees it once it has seen every other action.
-void give_back(struct sw *sw, struct pkt *p);
+void give_back(struct sw_lcore *lc, struct pkt *p);
 
 // Next free action slot; the shell has drained the ring (checked).
-struct sw_action *action_add(struct sw *sw, enum sw_action_kind kind, struct pkt *p);
+struct sw_action *action_add(struct sw_lcore *lc, enum sw_action_kind kind, struct pkt *p);
 
 // A MAC control frame: counts, obeys, consumes.
-COLD void mac_control(struct sw *sw, struct pkt *p, ns_t now);
+COLD void mac_control(struct sw_lcore *lc, struct pkt *p, ns_t now);

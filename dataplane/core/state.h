@@ -2,10 +2,13 @@
 //
 // The mutable state of one switch. Private to dataplane/core: shells see only sw.h.
 //
-// Writers: everything here belongs to the one lcore that polls the switch. When ports are spread
-// over lcores, a PG belongs to its ingress lcore and a queue to its egress lcore; that is why the
-// two sides of a port are kept apart and why charges never keep a pointer into the other side.
+// Writers: a port, its priority groups and its queues belong to the lcore that polls the port. All
+// else that one lcore writes is in its struct sw_lcore, which is what every stage is given. A
+// packet may go from a group of one lcore to a queue of another; that is why the two sides of a
+// port are kept apart and why charges never keep a pointer into the other side.
 #pragma once
+
+#include <stdatomic.h>
 
 #include "base/check.h"
 #include "base/rng.h"
@@ -49,9 +52,8 @@ struct pool_state {
 
 struct port_state {
 	// ingress side
-	bool link_up;
-	uint8_t xoff_mask; // PGs in XOFF
-	uint32_t mac_count;
+	_Atomic(bool) link_up; // read by every lcore: port_is_up()
+	uint8_t xoff_mask;     // PGs in XOFF
 	struct pacer_state flood;
 	struct pfc_gen_state gen;
 	struct pfc_gen_state held; // how long priorities of a `hold` port were held
@@ -63,14 +65,16 @@ struct port_state {
 	struct pacer_state line;
 	struct pfc_rx_state rx;
 	struct queue_state queue[QUEUE_COUNT];
-	// both: one writer while one lcore polls
+	// both
 	struct port_stats stats;
 	uint64_t pfc_rx_pkts[PRIO_COUNT];
 	uint64_t pfc_tx_pkts[PRIO_COUNT];
 	uint64_t drops[DROP_REASON_COUNT];
 };
 
-// The bridge's address table: open addressing with linear probing and backward-shift deletion.
+// The bridge's address table: open addressing with linear probing and backward-shift deletion. Each
+// lcore has a replica of its own, so a reader never meets a writer; the control thread tells every
+// lcore of each change.
 struct mac_slot {
 	uint64_t key; // mac | vid << 48 | MAC_SLOT_USED; 0: empty
 	ns_t seen;
@@ -89,8 +93,9 @@ struct bridge_state {
 	uint32_t slot_count;
 	uint32_t home_shift; // 64 - log2(slot_count)
 	uint32_t used;
-	uint32_t age_at;    // next slot of sw_mac_age()
-	uint64_t learn_key; // last address announced, so that a burst announces it once
+	uint32_t *port_used; // addresses behind each port
+	uint32_t age_at;     // next slot of sw_mac_age()
+	uint64_t learn_key;  // last address announced, so that a burst announces it once
 	port_t learn_port;
 	ns_t learn_at;
 };
@@ -117,8 +122,12 @@ struct action_state {
 	struct sw_action ring[ACTION_RING];
 };
 
-struct sw {
+// What one forwarding lcore writes, beside its ports. Its sums over the lcores are the switch's.
+struct sw_lcore {
+	struct pool_state pool[CONFIG_POOL_MAX]; // first: nothing to add to find one
 	const struct sw_profile *pf;
+	struct port_state *port; // all ports of the switch; those of other lcores are theirs
+	lcore_t id;
 	struct rng dice;
 	ns_t now;                   // latest time seen; time never goes back
 	struct port_set pfc_ports;  // have a PFC frame to send
@@ -129,13 +138,18 @@ struct sw {
 	uint32_t headroom_descriptors_used;
 	struct watermark wm_descriptors;
 	struct switch_stats stats;
-	struct pool_state pool[CONFIG_POOL_MAX];
 	struct bridge_state bridge;
 	struct hold_state hold;
 	struct action_state actions;
 	struct cnp_flows cnp;
 	uint64_t portless_drops[DROP_REASON_COUNT]; // of injected frames that have no port yet
-	struct port_state port[];
+};
+
+struct sw {
+	const struct sw_profile *pf;
+	struct port_state *port; // port_count
+	uint32_t lcore_count;
+	struct sw_lcore lcore[];
 };
 
 // Fibonacci hashing: the table size is a power of two, the upper bits mix best.
@@ -163,20 +177,34 @@ static inline struct mac_slot *mac_slot_find(const struct bridge_state *bridge, 
 // at each access to it, multiplications included, which took a third of all instructions.
 #define KEEP_ADDRESS(pointer) __asm__("" : "+r"(pointer))
 
-static inline const struct port_profile *port_profile_of(const struct sw *sw, port_t port)
+static inline struct sw_lcore *lcore_of_port(struct sw *sw, port_t port)
 {
-	const struct port_profile *pf = &sw->pf->port[port.v];
+	struct sw_lcore *lc = &sw->lcore[sw->pf->port[port.v].lcore.v];
+
+	KEEP_ADDRESS(lc);
+	return lc;
+}
+
+static inline const struct port_profile *port_profile_of(const struct sw_lcore *lc, port_t port)
+{
+	const struct port_profile *pf = &lc->pf->port[port.v];
 
 	KEEP_ADDRESS(pf);
 	return pf;
 }
 
-static inline struct port_state *port_state_of(struct sw *sw, port_t port)
+static inline struct port_state *port_state_of(struct sw_lcore *lc, port_t port)
 {
-	struct port_state *st = &sw->port[port.v];
+	struct port_state *st = &lc->port[port.v];
 
 	KEEP_ADDRESS(st);
 	return st;
+}
+
+// Whether a port may be sent to, as of lately: its owner decides when a packet gets there.
+static inline bool port_is_up(const struct port_state *st)
+{
+	return atomic_load_explicit(&st->link_up, memory_order_relaxed);
 }
 
 static inline const struct pg_profile *pg_profile_of(const struct port_profile *port, pg_t pg)
@@ -212,17 +240,17 @@ static inline struct queue_state *queue_state_of(struct port_state *port, queue_
 	return st;
 }
 
-static inline const struct pool_profile *pool_profile_of(const struct sw *sw, uint8_t pool)
+static inline const struct pool_profile *pool_profile_of(const struct sw_lcore *lc, uint8_t pool)
 {
-	const struct pool_profile *pf = &sw->pf->pool[pool];
+	const struct pool_profile *pf = &lc->pf->pool[pool];
 
 	KEEP_ADDRESS(pf);
 	return pf;
 }
 
-static inline struct pool_state *pool_state_of(struct sw *sw, uint8_t pool)
+static inline struct pool_state *pool_state_of(struct sw_lcore *lc, uint8_t pool)
 {
-	struct pool_state *st = &sw->pool[pool];
+	struct pool_state *st = &lc->pool[pool];
 
 	KEEP_ADDRESS(st);
 	return st;

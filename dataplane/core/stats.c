@@ -64,8 +64,10 @@ void watermark_clear(struct watermark *wm, enum watermark_kind kind, uint64_t no
 
 static uint64_t queued_packets(const struct sw *sw)
 {
-	uint64_t count = sw->hold.count;
+	uint64_t count = 0;
 
+	for (uint32_t i = 0; i < sw->lcore_count; i++)
+		count += sw->lcore[i].hold.count;
 	for (uint32_t i = 0; i < sw->pf->port_count; i++) {
 		for (uint32_t q = 0; q < QUEUE_COUNT; q++)
 			count += sw->port[i].queue[q].count;
@@ -75,25 +77,39 @@ static uint64_t queued_packets(const struct sw *sw)
 
 void sw_stats_switch(const struct sw *sw, enum watermark_kind kind, struct switch_stats *out)
 {
-	*out = sw->stats;
+	*out = (struct switch_stats){ 0 };
+	for (uint32_t i = 0; i < sw->lcore_count; i++) {
+		const struct sw_lcore *lc = &sw->lcore[i];
+
+		out->rx_packets += lc->stats.rx_packets;
+		out->tx_packets += lc->stats.tx_packets;
+		out->generated_packets += lc->stats.generated_packets;
+		out->copied_packets += lc->stats.copied_packets;
+		out->consumed_packets += lc->stats.consumed_packets;
+		out->dropped_packets += lc->stats.dropped_packets;
+		out->mac_moves += lc->stats.mac_moves;
+		out->solicited += lc->stats.solicited;
+		out->descriptors_in_use += (uint64_t)lc->descriptors_used +
+					   lc->headroom_descriptors_used;
+		out->descriptors_watermark += watermark_read(&lc->wm_descriptors, kind);
+	}
 	out->queued_packets = queued_packets(sw);
-	out->descriptors_in_use = (uint64_t)sw->descriptors_used + sw->headroom_descriptors_used;
-	out->descriptors_watermark = watermark_read(&sw->wm_descriptors, kind);
 }
 
 void sw_stats_pool(const struct sw *sw, uint32_t pool, enum watermark_kind kind,
 		   struct pool_stats *out)
 {
-	const struct pool_state *st = &sw->pool[pool];
+	*out = (struct pool_stats){ 0 };
+	for (uint32_t i = 0; i < sw->lcore_count; i++) {
+		const struct pool_state *st = &sw->lcore[i].pool[pool];
 
-	*out = (struct pool_stats){
-		.dropped_packets = st->dropped_packets,
-		.curr_occupancy_bytes = st->used,
-		.shared_curr_occupancy_bytes = st->shared_used,
-		.xoff_room_curr_occupancy_bytes = st->headroom_used,
-		.watermark_bytes = watermark_read(&st->wm_total, kind),
-		.xoff_room_watermark_bytes = watermark_read(&st->wm_headroom, kind),
-	};
+		out->dropped_packets += st->dropped_packets;
+		out->curr_occupancy_bytes += st->used;
+		out->shared_curr_occupancy_bytes += st->shared_used;
+		out->xoff_room_curr_occupancy_bytes += st->headroom_used;
+		out->watermark_bytes += watermark_read(&st->wm_total, kind);
+		out->xoff_room_watermark_bytes += watermark_read(&st->wm_headroom, kind);
+	}
 }
 
 void sw_stats_port(const struct sw *sw, port_t port, struct port_stats *out)
@@ -121,8 +137,9 @@ void sw_stats_prio(const struct sw *sw, port_t port, prio_t prio, ns_t now, stru
 void sw_stats_pg(const struct sw *sw, port_t port, pg_t pg, enum watermark_kind kind,
 		 struct pg_stats *out)
 {
+	const struct sw_lcore *owner = &sw->lcore[sw->pf->port[port.v].lcore.v];
 	const struct pg_state *st = &sw->port[port.v].pg[pg.v];
-	const struct pg_profile *pf = &port_profile_of(sw, port)->pg[pg.v];
+	const struct pg_profile *pf = &sw->pf->port[port.v].pg[pg.v];
 
 	*out = st->stats;
 	out->xoff_state = st->xoff;
@@ -130,7 +147,7 @@ void sw_stats_pg(const struct sw *sw, port_t port, pg_t pg, enum watermark_kind 
 	out->shared_curr_occupancy_bytes = u64_minus(st->used, pf->reserved_bytes);
 	out->xoff_room_curr_occupancy_bytes = st->headroom;
 	out->descriptors_in_use = (uint64_t)st->descriptors + st->headroom_descriptors;
-	out->xoff_threshold_bytes = pf->lossless ? admit_limit(sw, port, pg) : 0;
+	out->xoff_threshold_bytes = pf->lossless ? admit_limit(owner, port, pg) : 0;
 	out->watermark_bytes = u64_max(watermark_read(&st->wm_used, kind),
 				       watermark_read(&st->wm_total, kind));
 	out->shared_watermark_bytes = u64_minus(watermark_read(&st->wm_used, kind),
@@ -141,7 +158,7 @@ void sw_stats_pg(const struct sw *sw, port_t port, pg_t pg, enum watermark_kind 
 void sw_stats_queue(const struct sw *sw, port_t port, queue_t queue, enum watermark_kind kind,
 		    ns_t now, struct queue_stats *out)
 {
-	const struct port_profile *pf = port_profile_of(sw, port);
+	const struct port_profile *pf = &sw->pf->port[port.v];
 	const struct port_state *st = &sw->port[port.v];
 	const struct queue_state *q = &st->queue[queue.v];
 
@@ -164,12 +181,12 @@ void sw_stats_queue(const struct sw *sw, port_t port, queue_t queue, enum waterm
 uint64_t sw_drops(const struct sw *sw, port_t port, enum drop_reason reason)
 {
 	return port.v < sw->pf->port_count ? sw->port[port.v].drops[reason] :
-					     sw->portless_drops[reason];
+					     sw->lcore[0].portless_drops[reason];
 }
 
-const struct cnp_flows *sw_cnp_flows(const struct sw *sw)
+const struct cnp_flows *sw_cnp_flows(const struct sw *sw, lcore_t lcore)
 {
-	return &sw->cnp;
+	return &sw->lcore[lcore.v].cnp;
 }
 
 static void clear_port(struct sw *sw, port_t port, enum watermark_kind kind)
@@ -191,16 +208,22 @@ static void clear_port(struct sw *sw, port_t port, enum watermark_kind kind)
 	}
 }
 
-void sw_clear_watermarks(struct sw *sw, enum watermark_kind kind)
+static void clear_lcore(struct sw_lcore *lc, enum watermark_kind kind)
 {
-	watermark_clear(&sw->wm_descriptors, kind,
-			(uint64_t)sw->descriptors_used + sw->headroom_descriptors_used);
-	for (uint32_t i = 0; i < sw->pf->pool_count; i++) {
-		struct pool_state *pool = &sw->pool[i];
+	watermark_clear(&lc->wm_descriptors, kind,
+			(uint64_t)lc->descriptors_used + lc->headroom_descriptors_used);
+	for (uint32_t i = 0; i < lc->pf->pool_count; i++) {
+		struct pool_state *pool = &lc->pool[i];
 
 		watermark_clear(&pool->wm_total, kind, pool->used);
 		watermark_clear(&pool->wm_headroom, kind, pool->headroom_used);
 	}
+}
+
+void sw_clear_watermarks(struct sw *sw, enum watermark_kind kind)
+{
+	for (uint32_t i = 0; i < sw->lcore_count; i++)
+		clear_lcore(&sw->lcore[i], kind);
 	for (uint16_t i = 0; i < sw->pf->port_count; i++)
 		clear_port(sw, (port_t){ i }, kind);
 }

@@ -2,20 +2,13 @@
 //
 // A switch's life: memory, profile, links and timers. The packet path is in pipeline.c.
 //
-// All memory is the caller's and is laid out once: struct sw with its ports, then the address
-// table. Nothing is allocated afterwards.
+// All memory is the caller's and is laid out once: struct sw with its lcores, the ports, then for
+// each lcore its address table. Nothing is allocated afterwards.
 
 #include "dataplane/core/stage.h"
 
 #include <errno.h>
 #include <string.h>
-
-static size_t ports_bytes(const struct sw_profile *pf)
-{
-	size_t bytes = sizeof(struct sw) + pf->port_count * sizeof(struct port_state);
-
-	return (bytes + 63) & ~(size_t)63;
-}
 
 // A power of two, at least twice the entries: probing stays short.
 static uint32_t mac_slots(const struct sw_profile *pf)
@@ -27,23 +20,66 @@ static uint32_t mac_slots(const struct sw_profile *pf)
 	return count;
 }
 
+// Where the parts lie, in bytes from the start.
+struct layout {
+	size_t ports;
+	size_t tables; // lcore_count of them
+	size_t table_bytes;
+	size_t port_used; // within a table, behind its slots
+	size_t end;
+};
+
+static size_t whole_lines(size_t bytes)
+{
+	return (bytes + 63) & ~(size_t)63;
+}
+
+static struct layout layout_of(const struct sw_profile *pf)
+{
+	struct layout at;
+
+	at.ports = whole_lines(sizeof(struct sw) + pf->lcore_count * sizeof(struct sw_lcore));
+	at.tables = whole_lines(at.ports + pf->port_count * sizeof(struct port_state));
+	at.port_used = mac_slots(pf) * sizeof(struct mac_slot);
+	at.table_bytes = whole_lines(at.port_used + pf->port_count * sizeof(uint32_t));
+	at.end = at.tables + pf->lcore_count * at.table_bytes;
+	return at;
+}
+
 size_t sw_bytes(const struct sw_profile *pf)
 {
-	return ports_bytes(pf) + mac_slots(pf) * sizeof(struct mac_slot);
+	return layout_of(pf).end;
+}
+
+static void init_bridge(struct bridge_state *bridge, const struct sw_profile *pf, uint8_t *table)
+{
+	bridge->slot = (struct mac_slot *)table;
+	bridge->slot_count = mac_slots(pf);
+	bridge->home_shift = 64 - (uint32_t)__builtin_ctz(bridge->slot_count);
+	bridge->port_used = (uint32_t *)(table + layout_of(pf).port_used);
 }
 
 struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_t now)
 {
 	struct sw *sw = memory;
+	struct layout at = layout_of(pf);
+	uint8_t *base = memory;
 
-	memset(memory, 0, sw_bytes(pf));
+	memset(memory, 0, at.end);
 	sw->pf = pf;
-	sw->now = now;
-	sw->tick_at = NS_NEVER;
-	sw->bridge.slot = (struct mac_slot *)((uint8_t *)memory + ports_bytes(pf));
-	sw->bridge.slot_count = mac_slots(pf);
-	sw->bridge.home_shift = 64 - (uint32_t)__builtin_ctz(sw->bridge.slot_count);
-	rng_seed(&sw->dice, seed);
+	sw->lcore_count = pf->lcore_count;
+	sw->port = (struct port_state *)(base + at.ports);
+	for (uint8_t i = 0; i < pf->lcore_count; i++) {
+		struct sw_lcore *lc = &sw->lcore[i];
+
+		lc->pf = pf;
+		lc->port = sw->port;
+		lc->id = (lcore_t){ i };
+		lc->now = now;
+		lc->tick_at = NS_NEVER;
+		rng_seed(&lc->dice, seed + i);
+		init_bridge(&lc->bridge, pf, base + at.tables + i * at.table_bytes);
+	}
 	return sw;
 }
 
@@ -59,60 +95,75 @@ static void adopt_rates(const struct port_profile *pf, struct port_state *st, ns
 		st->queue[i].shaper = ready;
 }
 
+// Ports stay with their lcore: it holds what they have charged.
+static bool ports_stay(const struct sw *sw, const struct sw_profile *pf)
+{
+	for (uint32_t i = 0; i < pf->port_count; i++) {
+		if (pf->port[i].lcore.v != sw->pf->port[i].lcore.v)
+			return false;
+	}
+	return true;
+}
+
 int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now)
 {
 	if (pf->port_count != sw->pf->port_count || pf->pool_count != sw->pf->pool_count ||
-	    pf->mac_count != sw->pf->mac_count)
+	    pf->mac_count != sw->pf->mac_count || pf->lcore_count != sw->lcore_count ||
+	    !ports_stay(sw, pf))
 		return -EINVAL;
-	sw->now = now;
 	sw->pf = pf;
 	for (uint32_t i = 0; i < pf->port_count; i++)
 		adopt_rates(&pf->port[i], &sw->port[i], now);
-	bridge_forget_strangers(sw);
+	for (uint32_t i = 0; i < sw->lcore_count; i++) {
+		sw->lcore[i].pf = pf;
+		sw->lcore[i].now = now;
+		bridge_forget_strangers(&sw->lcore[i]);
+	}
 	admit_rebind(sw, now);
 	return 0;
 }
 
-static void flush(struct sw *sw, port_t port)
+static void flush(struct sw_lcore *lc, port_t port)
 {
-	const struct port_profile *pf = port_profile_of(sw, port);
-	struct port_state *st = port_state_of(sw, port);
+	const struct port_profile *pf = port_profile_of(lc, port);
+	struct port_state *st = port_state_of(lc, port);
 
 	for (uint32_t i = 0; i < QUEUE_COUNT; i++) {
 		while (st->queue[i].head != NULL) {
 			st->queue[i].stats.dropped_packets++;
 			st->queue[i].stats.dropped_bytes += st->queue[i].head->len;
-			drop(sw, dequeue(sw, pf, st, (queue_t){ (uint8_t)i }), DROP_LINK_FLUSH);
+			drop(lc, dequeue(lc, pf, st, (queue_t){ (uint8_t)i }), DROP_LINK_FLUSH);
 		}
 	}
 }
 
 void sw_link(struct sw *sw, port_t port, bool up, ns_t now)
 {
+	struct sw_lcore *lc = lcore_of_port(sw, port);
 	struct port_state *st = &sw->port[port.v];
 
-	sw->now = now;
-	if (st->link_up == up)
+	lc->now = now;
+	if (port_is_up(st) == up)
 		return;
-	st->link_up = up;
+	atomic_store_explicit(&st->link_up, up, memory_order_relaxed);
 	if (up) {
-		admit_announce(sw, port, now);
+		admit_announce(lc, port, now);
 		return;
 	}
-	flush(sw, port);
+	flush(lc, port);
 	pfc_rx_resume(&st->rx, 0, now);
 	st->paused_mask = 0;
 	// The peer forgets what it was told; the link's next life starts with a fresh XOFF.
-	pfc_gen_update(&port_profile_of(sw, port)->gen, &st->gen, 0, now);
-	pfc_gen_update(&port_profile_of(sw, port)->held, &st->held, 0, now);
+	pfc_gen_update(&port_profile_of(lc, port)->gen, &st->gen, 0, now);
+	pfc_gen_update(&port_profile_of(lc, port)->held, &st->held, 0, now);
 	st->gen.told = 0;
-	bridge_forget_port(sw, port);
-	admit_xon_scan(sw, now);
+	bridge_forget_port(lc, port);
+	admit_xon_scan(lc, now);
 }
 
 bool sw_held(const struct sw *sw, port_t port)
 {
-	return sw->port[port.v].xoff_mask != 0 && port_profile_of(sw, port)->hold;
+	return sw->port[port.v].xoff_mask != 0 && sw->pf->port[port.v].hold;
 }
 
 bool sw_backlogged(const struct sw *sw, port_t port)
@@ -120,35 +171,37 @@ bool sw_backlogged(const struct sw *sw, port_t port)
 	return sw->port[port.v].backlog_mask != 0;
 }
 
-void sw_tick(struct sw *sw, ns_t now)
+void sw_tick(struct sw *sw, lcore_t lcore, ns_t now)
 {
+	struct sw_lcore *lc = &sw->lcore[lcore.v];
 	ns_t next;
 
-	sw->now = now;
-	if (now.v < sw->tick_at.v)
+	lc->now = now;
+	if (now.v < lc->tick_at.v)
 		return;
-	hold_expire(sw, now);
-	admit_xon_scan(sw, now);
-	next = hold_deadline(sw);
-	PORT_SET_FOR_EACH(port, &sw->xoff_ports) {
-		ns_t due = pfc_gen_deadline(&sw->port[port.v].gen);
+	hold_expire(lc, now);
+	admit_xon_scan(lc, now);
+	next = hold_deadline(lc);
+	PORT_SET_FOR_EACH(port, &lc->xoff_ports) {
+		ns_t due = pfc_gen_deadline(&lc->port[port.v].gen);
 
 		if (due.v <= now.v)
-			port_set_add(&sw->pfc_ports, port);
+			port_set_add(&lc->pfc_ports, port);
 		else
 			next = ns_min(next, due);
 	}
-	sw->tick_at = next;
+	lc->tick_at = next;
 }
 
-ns_t sw_deadline(const struct sw *sw, ns_t now)
+ns_t sw_deadline(const struct sw *sw, lcore_t lcore, ns_t now)
 {
-	ns_t at = sw->tick_at;
+	const struct sw_lcore *lc = &sw->lcore[lcore.v];
+	ns_t at = lc->tick_at;
 
-	if (!port_set_empty(&sw->pfc_ports))
+	if (!port_set_empty(&lc->pfc_ports))
 		return now;
 	for (uint32_t i = 0; i < sw->pf->port_count; i++) {
-		if (sw->port[i].backlog_mask != 0)
+		if (sw->pf->port[i].lcore.v == lcore.v && sw->port[i].backlog_mask != 0)
 			at = ns_min(at, sched_deadline(&sw->pf->port[i], &sw->port[i], now));
 	}
 	return at;
@@ -161,7 +214,7 @@ const struct sw_profile *sw_profile_of(const struct sw *sw)
 
 bool sw_link_up(const struct sw *sw, port_t port)
 {
-	return sw->port[port.v].link_up;
+	return port_is_up(&sw->port[port.v]);
 }
 
 void sw_count_rx_lost(struct sw *sw, port_t port, uint64_t no_buffer, uint64_t missed)
@@ -172,10 +225,11 @@ void sw_count_rx_lost(struct sw *sw, port_t port, uint64_t no_buffer, uint64_t m
 
 void sw_tx_refused(struct sw *sw, port_t port, const struct pkt *p)
 {
+	struct sw_lcore *lc = lcore_of_port(sw, port);
 	struct port_state *st = &sw->port[port.v];
 
-	sw->stats.tx_packets--;
-	sw->stats.dropped_packets++;
+	lc->stats.tx_packets--;
+	lc->stats.dropped_packets++;
 	st->drops[DROP_TX_REFUSED]++;
 	st->stats.out_dropped_pkts++;
 	st->stats.if_out_octets -= p->len;

@@ -3,12 +3,6 @@
 // One switch as a value: the contract between the core and any shell that moves packets. No I/O, no
 // clock, no allocation, no globals: packets and `now` go in, packets and actions come out.
 //
-// One iteration of a shell:
-//	sw_tick(sw, now); drain sw_action();
-//	for each port: n = receive(...); sw_rx(sw, port, pkts, n, now); drain sw_action();
-//	for each port: n = sw_tx(sw, port, pkts, room, now); send(...); drain sw_action();
-// Actions must be drained after each call that can make them, before the next sw_rx or sw_tx.
-//
 // Ownership: sw_rx and sw_copy take the packets; sw_tx, SW_ACTION_FREE and SW_ACTION_PUNT give
 // packets back. `now` never decreases. Conservation, checked by sw_conserved():
 //	rx + generated + copied = tx + consumed + dropped + queued
@@ -19,6 +13,17 @@
 #include "dataplane/core/stats.h"
 
 struct sw;
+
+// One iteration of a shell:
+//	sw_tick(sw, lcore, now); drain sw_action();
+//	for each port: n = receive(...); sw_rx(sw, port, pkts, n, now); drain sw_action();
+//	for each port: n = sw_tx(sw, port, pkts, room, now); send(...); drain sw_action();
+// Actions must be drained after each call that can make them, before the next sw_rx or sw_tx.
+//
+// A switch has one or more lcores; the profile says which of them owns a port. A call about a port
+// is made by its owner, one that names an lcore by that one. Calls that do neither are made while
+// every lcore is between two polls: sw_set_profile(), statistics, sw_clear_watermarks() and
+// sw_conserved().
 
 enum {
 	SW_BURST_MAX = 64, // packets per sw_rx or sw_tx call
@@ -36,7 +41,8 @@ struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_
 
 // Replaces the whole profile. Nothing queued is lost: what packets hold stays charged and is split
 // anew by the new reserves, headroom in use stays headroom, and limits apply from the next packet.
-// -EINVAL, and nothing changed, when ports, pools or the MAC table size differ in number.
+// -EINVAL, and nothing changed, when ports, pools, lcores or the MAC table size differ in number,
+// or a port changes its lcore.
 int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now);
 
 // Carrier or admin state of a port. Down drops what is queued for it, ends received pauses, and
@@ -61,11 +67,11 @@ bool sw_backlogged(const struct sw *sw, port_t port);
 // --- time -------------------------------------------------------------------------------------
 
 // Timers: PFC repeats, hold list. Cheap when nothing is due.
-void sw_tick(struct sw *sw, ns_t now);
+void sw_tick(struct sw *sw, lcore_t lcore, ns_t now);
 
 // The latest time at which sw_tick() or sw_tx() must be called again if nothing arrives: NS_NEVER
 // when idle, in the past when there is work. A shell must not sleep beyond it.
-ns_t sw_deadline(const struct sw *sw, ns_t now);
+ns_t sw_deadline(const struct sw *sw, lcore_t lcore, ns_t now);
 
 // --- actions ----------------------------------------------------------------------------------
 
@@ -90,7 +96,7 @@ struct sw_action {
 };
 
 // Takes the next action; false when there is none. PFC frames come first.
-bool sw_action(struct sw *sw, struct sw_action *out, ns_t now);
+bool sw_action(struct sw *sw, lcore_t lcore, struct sw_action *out, ns_t now);
 
 // The answer to SW_ACTION_COPY for one port: `copy` has data, len, head_len, descriptors set and
 // becomes the core's; NULL when no buffer was left (counted as COPY_NO_BUFFER). Copies are lossy:
@@ -110,16 +116,19 @@ struct mac_entry {
 	ns_t seen; // last time it was a source address
 };
 
+// Every lcore has a table of its own: the shell tells each of them.
+
 // Binds an address to a port (adds or moves) and releases held packets that wait for it. False when
 // the table or the port's limit is full.
-bool sw_mac_set(struct sw *sw, uint64_t mac, uint16_t vid, port_t port, ns_t now);
-bool sw_mac_delete(struct sw *sw, uint64_t mac, uint16_t vid);
+bool sw_mac_set(struct sw *sw, lcore_t lcore, uint64_t mac, uint16_t vid, port_t port, ns_t now);
+bool sw_mac_delete(struct sw *sw, lcore_t lcore, uint64_t mac, uint16_t vid);
 
 // Copies at most `max` entries from table position *at on; *at moves on and is 0 at the end.
-uint32_t sw_mac_walk(const struct sw *sw, uint32_t *at, struct mac_entry *out, uint32_t max);
+uint32_t sw_mac_walk(const struct sw *sw, lcore_t lcore, uint32_t *at, struct mac_entry *out,
+		     uint32_t max);
 
 // Forgets entries unseen since mac_age; looks at `slots` positions per call, round robin.
-void sw_mac_age(struct sw *sw, uint32_t slots, ns_t now);
+void sw_mac_age(struct sw *sw, lcore_t lcore, uint32_t slots, ns_t now);
 
 // --- statistics -------------------------------------------------------------------------------
 
@@ -139,7 +148,7 @@ void sw_stats_queue(const struct sw *sw, port_t port, queue_t queue, enum waterm
 
 // Frames dropped for a reason at a port; with PORT_NONE, injected frames that had no port.
 uint64_t sw_drops(const struct sw *sw, port_t port, enum drop_reason reason);
-const struct cnp_flows *sw_cnp_flows(const struct sw *sw);
+const struct cnp_flows *sw_cnp_flows(const struct sw *sw, lcore_t lcore);
 
 // Restarts the watermarks of one kind.
 void sw_clear_watermarks(struct sw *sw, enum watermark_kind kind);

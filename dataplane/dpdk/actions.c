@@ -91,7 +91,7 @@ void actions_drain(struct worker *worker, struct instance *in, ns_t now)
 {
 	struct sw_action action;
 
-	while (sw_action(in->sw, &action, now)) {
+	while (sw_action(in->sw, worker->lcore, &action, now)) {
 		switch (action.kind) {
 		case SW_ACTION_FREE: rte_pktmbuf_free(mbuf_of_pkt(action.pkt)); break;
 		case SW_ACTION_PFC: pktio_pfc(&in->io[action.port.v], &action.pfc); break;

@@ -38,10 +38,10 @@ static void snapshot(struct worker *worker, struct instance *in, struct snapshot
 		out->port[i].pending_count = in->io[i].pending_count;
 }
 
-static void mac_list(struct instance *in, struct mac_list *out, ns_t now)
+static void mac_list(struct worker *worker, struct instance *in, struct mac_list *out, ns_t now)
 {
 	out->now = now;
-	out->count = sw_mac_walk(in->sw, &out->at, out->entry, MAC_LIST_MAX);
+	out->count = sw_mac_walk(in->sw, worker->lcore, &out->at, out->entry, MAC_LIST_MAX);
 }
 
 static void apply(struct worker *worker, const struct message *m, ns_t now)
@@ -51,10 +51,12 @@ static void apply(struct worker *worker, const struct message *m, ns_t now)
 	switch (m->kind) {
 	case MESSAGE_LINK: link_set(worker, in, m->port, m->up, now); break;
 	case MESSAGE_PROFILE: WEFT_CHECK(sw_set_profile(in->sw, m->profile, now) == 0); break;
-	case MESSAGE_MAC_SET: sw_mac_set(in->sw, m->mac, m->vid, m->port, now); break;
-	case MESSAGE_MAC_DELETE: sw_mac_delete(in->sw, m->mac, m->vid); break;
-	case MESSAGE_MAC_AGE: sw_mac_age(in->sw, m->count, now); break;
-	case MESSAGE_MAC_LIST: mac_list(in, m->macs, now); break;
+	case MESSAGE_MAC_SET:
+		sw_mac_set(in->sw, worker->lcore, m->mac, m->vid, m->port, now);
+		break;
+	case MESSAGE_MAC_DELETE: sw_mac_delete(in->sw, worker->lcore, m->mac, m->vid); break;
+	case MESSAGE_MAC_AGE: sw_mac_age(in->sw, worker->lcore, m->count, now); break;
+	case MESSAGE_MAC_LIST: mac_list(worker, in, m->macs, now); break;
 	case MESSAGE_INJECT: inject(in, m, now); break;
 	case MESSAGE_RX_LOST:
 		sw_count_rx_lost(in->sw, m->port, m->lost.no_buffer, m->lost.missed);

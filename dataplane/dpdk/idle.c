@@ -52,7 +52,7 @@ static uint64_t sleep_ns(const struct worker *worker, ns_t now)
 
 		if (busy(in))
 			return 0;
-		limit = u64_min(limit, ns_since(sw_deadline(in->sw, now), now));
+		limit = u64_min(limit, ns_since(sw_deadline(in->sw, worker->lcore, now), now));
 	}
 	return limit;
 }

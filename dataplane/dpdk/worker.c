@@ -70,7 +70,7 @@ static bool poll_instance(struct worker *worker, struct instance *in, ns_t now)
 	uint32_t received;
 	uint32_t sent;
 
-	sw_tick(in->sw, now);
+	sw_tick(in->sw, worker->lcore, now);
 	actions_drain(worker, in, now);
 	received = poll_rx(worker, in, now);
 	sent = poll_tx(worker, in, now);

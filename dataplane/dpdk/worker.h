@@ -34,6 +34,7 @@ struct idle {
 struct worker {
 	// control: rw until the lcore starts, ro afterwards
 	struct clock clock;
+	lcore_t lcore; // of each switch
 	struct channel channel;
 	struct instance *instance[WORKER_INSTANCE_MAX];
 	uint32_t instance_count;

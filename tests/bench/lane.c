@@ -22,7 +22,7 @@ static void drain(struct lane *lane, ns_t now)
 {
 	struct sw_action action;
 
-	while (sw_action(lane->sw, &action, now)) {
+	while (sw_action(lane->sw, LCORE_FIRST, &action, now)) {
 		switch (action.kind) {
 		case SW_ACTION_FREE: rte_pktmbuf_free(mbuf_of_pkt(action.pkt)); break;
 		case SW_ACTION_PFC: pktio_pfc(&lane->io[action.port.v], &action.pfc); break;
@@ -105,7 +105,7 @@ static void visit(struct lane *lane)
 
 	if (lane->variant->paused && lane->pause_at.v <= now.v)
 		pause_sink(lane, now);
-	sw_tick(lane->sw, now);
+	sw_tick(lane->sw, LCORE_FIRST, now);
 	drain(lane, now);
 	receive(lane, SOURCE, now);
 	receive(lane, SINK, now);

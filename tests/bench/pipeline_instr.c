@@ -70,7 +70,7 @@ static void drain(struct shell *sh)
 {
 	struct sw_action action;
 
-	while (sw_action(sh->sw, &action, sh->now)) {
+	while (sw_action(sh->sw, LCORE_FIRST, &action, sh->now)) {
 		if (action.kind == SW_ACTION_FREE || action.kind == SW_ACTION_PUNT)
 			put_back(sh, action.pkt);
 	}
@@ -118,7 +118,7 @@ static void visit(struct shell *sh)
 {
 	if (sh->variant->paused && sh->pause_at.v <= sh->now.v)
 		pause_sink(sh);
-	sw_tick(sh->sw, sh->now);
+	sw_tick(sh->sw, LCORE_FIRST, sh->now);
 	drain(sh);
 	receive(sh);
 	transmit(sh);

@@ -83,8 +83,8 @@ struct sw *stand_make(const struct variant *variant, ns_t now)
 	sw_link(sw, STAND_SOURCE, true, now);
 	sw_link(sw, STAND_SINK, true, now);
 	for (uint32_t i = 0; i < STREAM_HOSTS; i++) {
-		sw_mac_set(sw, stream_source_mac(i), 1, STAND_SOURCE, now);
-		sw_mac_set(sw, stream_sink_mac(i), 1, STAND_SINK, now);
+		sw_mac_set(sw, LCORE_FIRST, stream_source_mac(i), 1, STAND_SOURCE, now);
+		sw_mac_set(sw, LCORE_FIRST, stream_sink_mac(i), 1, STAND_SINK, now);
 	}
 	return sw;
 }

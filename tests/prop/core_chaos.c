@@ -115,15 +115,17 @@ static void random_step(struct bench *b)
 	switch (rng_below(b->rng, 32)) {
 	case 0: flap(b, port, random_one_in(b->rng, 2)); return;
 	case 1: change_profile(b); return;
-	case 2: sw_mac_age(b->rig->sw, 8, b->rig->now); return;
-	case 3: sw_mac_delete(b->rig->sw, frame_host_mac(rng_below(b->rng, 12)), 1); return;
+	case 2: sw_mac_age(b->rig->sw, LCORE_FIRST, 8, b->rig->now); return;
+	case 3:
+		sw_mac_delete(b->rig->sw, LCORE_FIRST, frame_host_mac(rng_below(b->rng, 12)), 1);
+		return;
 	case 4: sw_clear_watermarks(b->rig->sw, (enum watermark_kind)rng_below(b->rng, 3)); return;
 	case 5: b->rig->answer_solicit = !b->rig->answer_solicit; return;
 	case 6: send_random_pfc(b, port); return;
 	case 7:
 	case 8: rig_advance(b->rig, random_between(b->rng, 0, 1000000)); return;
 	case 9:
-		sw_mac_set(b->rig->sw, frame_host_mac(rng_below(b->rng, 12)), 1,
+		sw_mac_set(b->rig->sw, LCORE_FIRST, frame_host_mac(rng_below(b->rng, 12)), 1,
 			   (port_t){ (uint16_t)port }, b->rig->now);
 		rig_drain(b->rig);
 		return;

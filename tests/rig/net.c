@@ -183,7 +183,7 @@ static void poll_switch(struct net *net, uint32_t index)
 			busy_until = u64_min(busy_until, wire->busy.ready.v);
 	}
 	// A deadline of now can only be a port whose wire is busy, or one that just became ready.
-	at = sw_deadline(rig->sw, rig->now).v;
+	at = sw_deadline(rig->sw, LCORE_FIRST, rig->now).v;
 	at = at == UINT64_MAX ? at : u64_minus(at, node->rig_start);
 	if (at <= net->now && busy_until != UINT64_MAX)
 		at = busy_until;

@@ -88,8 +88,8 @@ struct rig *rig_new(struct sw_config *config)
 		uint16_t vid = rig->pf->port[i].pvid;
 
 		if (vid != 0)
-			WEFT_CHECK(sw_mac_set(rig->sw, frame_host_mac(i), vid, (port_t){ i },
-					      rig->now));
+			WEFT_CHECK(sw_mac_set(rig->sw, LCORE_FIRST, frame_host_mac(i), vid,
+					      (port_t){ i }, rig->now));
 	}
 	return rig;
 }
@@ -113,7 +113,7 @@ int rig_reload(struct rig *rig)
 void rig_advance(struct rig *rig, uint64_t ns)
 {
 	rig->now = ns_add(rig->now, ns);
-	sw_tick(rig->sw, rig->now);
+	sw_tick(rig->sw, LCORE_FIRST, rig->now);
 	rig_drain(rig);
 }
 
@@ -180,7 +180,7 @@ static void answer_punt(struct rig *rig, const struct sw_action *action)
 		rig_free(rig, p);
 		return;
 	}
-	sw_mac_set(rig->sw, load_be48(p->data + 6), p->vid, action->port, rig->now);
+	sw_mac_set(rig->sw, LCORE_FIRST, load_be48(p->data + 6), p->vid, action->port, rig->now);
 	sw_inject(rig->sw, p, action->port, p->vid, rig->now);
 }
 
@@ -211,7 +211,8 @@ static void answer(struct rig *rig, const struct sw_action *action)
 	case SW_ACTION_LEARN:
 		rig->learns++;
 		if (rig->answer_learn)
-			sw_mac_set(rig->sw, action->mac, action->vid, action->port, rig->now);
+			sw_mac_set(rig->sw, LCORE_FIRST, action->mac, action->vid, action->port,
+				   rig->now);
 		return;
 	case SW_ACTION_SOLICIT: answer_solicit(rig, action); return;
 	}
@@ -221,7 +222,7 @@ void rig_drain(struct rig *rig)
 {
 	struct sw_action action;
 
-	while (sw_action(rig->sw, &action, rig->now)) {
+	while (sw_action(rig->sw, LCORE_FIRST, &action, rig->now)) {
 		if (action.kind != SW_ACTION_FREE)
 			rig->last = action;
 		answer(rig, &action);

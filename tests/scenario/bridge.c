@@ -21,7 +21,7 @@ static struct mac_entry find(const struct rig *rig, uint64_t mac)
 	uint32_t at = 0;
 
 	do {
-		if (sw_mac_walk(rig->sw, &at, &entry, 1) == 1 && entry.mac == mac)
+		if (sw_mac_walk(rig->sw, LCORE_FIRST, &at, &entry, 1) == 1 && entry.mac == mac)
 			return entry;
 	} while (at != 0);
 	return (struct mac_entry){ .port = PORT_NONE };
@@ -34,7 +34,7 @@ static uint32_t mac_count(const struct rig *rig)
 	uint32_t at = 0;
 
 	do {
-		count += sw_mac_walk(rig->sw, &at, entry, 64);
+		count += sw_mac_walk(rig->sw, LCORE_FIRST, &at, entry, 64);
 	} while (at != 0);
 	return count;
 }
@@ -93,7 +93,7 @@ Test(scenario, bridge_ages)
 	rig_release(rig, 1, 1);
 	rig_advance(rig, 6000000000);
 	for (uint32_t i = 0; i < 100; i++)
-		sw_mac_age(rig->sw, 64, rig->now);
+		sw_mac_age(rig->sw, LCORE_FIRST, 64, rig->now);
 	cr_assert_eq(mac_count(rig), 1);
 	cr_assert_eq(find(rig, f.src).port.v, 0);
 	rig_end(rig);
@@ -110,23 +110,27 @@ Test(scenario, bridge_limits)
 	c->sw.mac_count = 32;
 	rig = rig_new_blank(c);
 	for (uint32_t i = 0; i < 20; i++)
-		cr_assert_eq(sw_mac_set(rig->sw, 0x020000000100 + i, 1, (port_t){ 0 }, rig->now),
+		cr_assert_eq(sw_mac_set(rig->sw, LCORE_FIRST, 0x020000000100 + i, 1, (port_t){ 0 },
+					rig->now),
 			     i < 10);
 	for (uint32_t i = 0; i < 40; i++)
-		cr_assert_eq(sw_mac_set(rig->sw, 0x020000000200 + i, 1, (port_t){ 1 }, rig->now),
+		cr_assert_eq(sw_mac_set(rig->sw, LCORE_FIRST, 0x020000000200 + i, 1, (port_t){ 1 },
+					rig->now),
 			     i < 22);
 	cr_assert_eq(mac_count(rig), 32);
 	// A move counts at its new port.
-	cr_assert(!sw_mac_set(rig->sw, 0x020000000200, 1, (port_t){ 0 }, rig->now));
-	cr_assert(sw_mac_delete(rig->sw, 0x020000000100, 1));
-	cr_assert(!sw_mac_delete(rig->sw, 0x020000000100, 1));
-	cr_assert(sw_mac_set(rig->sw, 0x020000000200, 1, (port_t){ 0 }, rig->now));
+	cr_assert(!sw_mac_set(rig->sw, LCORE_FIRST, 0x020000000200, 1, (port_t){ 0 }, rig->now));
+	cr_assert(sw_mac_delete(rig->sw, LCORE_FIRST, 0x020000000100, 1));
+	cr_assert(!sw_mac_delete(rig->sw, LCORE_FIRST, 0x020000000100, 1));
+	cr_assert(sw_mac_set(rig->sw, LCORE_FIRST, 0x020000000200, 1, (port_t){ 0 }, rig->now));
 	cr_assert_eq(mac_count(rig), 31);
 	for (uint32_t i = 0; i < 2; i++) // one place is free, and no more
-		cr_assert_eq(sw_mac_set(rig->sw, 0x020000000300 + i, 1, (port_t){ 2 }, rig->now),
+		cr_assert_eq(sw_mac_set(rig->sw, LCORE_FIRST, 0x020000000300 + i, 1, (port_t){ 2 },
+					rig->now),
 			     i == 0);
-	cr_assert(!sw_mac_set(rig->sw, 0x010000000001, 1, (port_t){ 2 }, rig->now)); // group
-	cr_assert(!sw_mac_set(rig->sw, 0, 1, (port_t){ 2 }, rig->now));
+	cr_assert(!sw_mac_set(rig->sw, LCORE_FIRST, 0x010000000001, 1, (port_t){ 2 },
+			      rig->now)); // group
+	cr_assert(!sw_mac_set(rig->sw, LCORE_FIRST, 0, 1, (port_t){ 2 }, rig->now));
 	rig_end(rig);
 }
 
@@ -148,11 +152,12 @@ static void churn(struct rig *rig, struct rng *rng, uint8_t port_of[CHURN])
 	uint16_t port = (uint16_t)rng_below(rng, 2);
 
 	if (rng_below(rng, 2) == 0) {
-		if (sw_mac_set(rig->sw, 0x020000000000 + i, 1, (port_t){ port }, rig->now))
+		if (sw_mac_set(rig->sw, LCORE_FIRST, 0x020000000000 + i, 1, (port_t){ port },
+			       rig->now))
 			port_of[i] = (uint8_t)(port + 1);
 		return;
 	}
-	cr_assert_eq(sw_mac_delete(rig->sw, 0x020000000000 + i, 1), port_of[i] != 0);
+	cr_assert_eq(sw_mac_delete(rig->sw, LCORE_FIRST, 0x020000000000 + i, 1), port_of[i] != 0);
 	port_of[i] = 0;
 }
 
@@ -259,8 +264,9 @@ Test(scenario, bridge_copies_are_bounded)
 Test(scenario, bridge_copy_without_buffer)
 {
 	struct rig *rig = rig_new(setup_kvm(2));
+	const struct pkt original = { .in_port = { 0 } };
 
-	sw_copy(rig->sw, NULL, NULL, (port_t){ 1 }, rig->now);
+	sw_copy(rig->sw, &original, NULL, (port_t){ 1 }, rig->now);
 	cr_assert_eq(rig_drops(rig, 1, DROP_COPY_NO_BUFFER), 1);
 	cr_assert_eq(rig_port(rig, 1).out_dropped_pkts, 1);
 	rig_end(rig);
@@ -313,7 +319,7 @@ Test(scenario, bridge_gives_up)
 	rig_advance(rig, 1000000);
 	rig_send_many(rig, 0, &f, 1);
 	// The next thing to do is to ask again, an eighth of the time after the last question.
-	cr_assert_eq(sw_deadline(rig->sw, rig->now).v, rig->now.v + 5000000 / 8);
+	cr_assert_eq(sw_deadline(rig->sw, LCORE_FIRST, rig->now).v, rig->now.v + 5000000 / 8);
 	rig_advance(rig, 3999999);
 	cr_assert_geq(rig->solicits, 2);
 	cr_assert_eq(rig_all_drops(rig), 0);
@@ -342,7 +348,7 @@ Test(scenario, bridge_hold_raises_xoff)
 	sent += KVM_XOFF_BYTES / LEN - 1;
 	cr_assert_gt(rig_pg(rig, 0, 3).xoff_room_watermark_bytes, 0);
 	cr_assert_eq(rig->solicits, 1);
-	sw_mac_set(rig->sw, f.dst, 1, (port_t){ 2 }, rig->now);
+	sw_mac_set(rig->sw, LCORE_FIRST, f.dst, 1, (port_t){ 2 }, rig->now);
 	rig_drain(rig);
 	cr_assert_eq(rig_release(rig, 2, UINT64_MAX), sent);
 	cr_assert_eq(rig_pg(rig, 0, 3).xon_events, 1);
@@ -360,14 +366,14 @@ Test(scenario, bridge_releases_by_address)
 	rig->answer_solicit = false;
 	for (uint32_t i = 0; i < 9; i++)
 		rig_send_many(rig, 0, &f[i % 3], 1);
-	sw_mac_set(rig->sw, f[1].dst, 1, (port_t){ 2 }, rig->now);
+	sw_mac_set(rig->sw, LCORE_FIRST, f[1].dst, 1, (port_t){ 2 }, rig->now);
 	rig_drain(rig);
 	cr_assert_eq(rig_release(rig, 2, UINT64_MAX), 3);
-	sw_mac_set(rig->sw, f[2].dst, 1, (port_t){ 3 }, rig->now);
+	sw_mac_set(rig->sw, LCORE_FIRST, f[2].dst, 1, (port_t){ 3 }, rig->now);
 	rig_drain(rig);
 	cr_assert_eq(rig_release(rig, 3, UINT64_MAX), 3);
 	// The last ones turn out to be behind the port they came from.
-	sw_mac_set(rig->sw, f[0].dst, 1, (port_t){ 0 }, rig->now);
+	sw_mac_set(rig->sw, LCORE_FIRST, f[0].dst, 1, (port_t){ 0 }, rig->now);
 	rig_drain(rig);
 	cr_assert_eq(rig_drops(rig, 0, DROP_SAME_PORT), 3);
 	cr_assert_eq(rig_switch(rig).queued_packets, 0);

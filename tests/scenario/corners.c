@@ -64,13 +64,13 @@ Test(scenario, repeat_survives_a_drain_without_news)
 		rig_send_many(rig, 0, &f, 1);
 	// A frame that waits has the next timer; when that is due, neither it nor XOFF is left.
 	rig_send(rig, 3, &waiting);
-	sw_mac_set(rig->sw, waiting.dst, 1, (port_t){ 2 }, rig->now);
+	sw_mac_set(rig->sw, LCORE_FIRST, waiting.dst, 1, (port_t){ 2 }, rig->now);
 	while (rig_pg(rig, 0, 3).xoff_state) {
 		cr_assert_eq(sw_tx(rig->sw, (port_t){ DST }, &p, 1, rig->now), 1);
 		rig_free(rig, p);
 	}
 	rig->now = ns_add(rig->now, c->sw.solicit_time);
-	sw_tick(rig->sw, rig->now);
+	sw_tick(rig->sw, LCORE_FIRST, rig->now);
 	while (!rig_pg(rig, 0, 3).xoff_state) {
 		p = rig_build(rig, &f);
 		f.seq++;
@@ -145,7 +145,7 @@ Test(scenario, full_frame_with_two_tags_passes)
 	f.tag_count = 2;
 	f.tag[0].tci = 3 << 13 | 10;
 	f.tag[1].tci = 3 << 13 | 20;
-	sw_mac_set(rig->sw, f.dst, 10, (port_t){ DST }, rig->now);
+	sw_mac_set(rig->sw, LCORE_FIRST, f.dst, 10, (port_t){ DST }, rig->now);
 	rig_send(rig, 0, &f);
 	cr_assert_eq(rig_all_drops(rig), 0);
 	cr_assert(rig_take_frame(rig, DST, &out));
@@ -165,7 +165,7 @@ Test(scenario, pushed_priority_means_the_class)
 
 	setup_vlan(c, 10, "Ethernet0", "Ethernet4");
 	rig = rig_new(c);
-	sw_mac_set(rig->sw, f.dst, 10, (port_t){ DST }, rig->now);
+	sw_mac_set(rig->sw, LCORE_FIRST, f.dst, 10, (port_t){ DST }, rig->now);
 	rig_send(rig, 0, &f);
 	cr_assert(rig_take_frame(rig, DST, &out));
 	cr_assert_eq(out.tag_count, 1);
@@ -190,7 +190,7 @@ Test(scenario, address_leaves_with_its_port)
 	cr_assert_eq(rig_reload(rig), 0);
 	rig_send(rig, 0, &f);
 	cr_assert_eq(rig_release(rig, DST, 9), 0);
-	cr_assert_not(sw_mac_set(rig->sw, f.dst, 10, (port_t){ DST }, rig->now));
+	cr_assert_not(sw_mac_set(rig->sw, LCORE_FIRST, f.dst, 10, (port_t){ DST }, rig->now));
 	rig_end(rig);
 }
 
@@ -229,12 +229,12 @@ Test(scenario, lossless_waits_for_a_port_that_is_down)
 
 	rig_link(rig, DST, false);
 	rig->answer_solicit = false;
-	sw_mac_set(rig->sw, f.dst, 1, (port_t){ DST }, rig->now);
+	sw_mac_set(rig->sw, LCORE_FIRST, f.dst, 1, (port_t){ DST }, rig->now);
 	rig_send_many(rig, 0, &f, 5);
 	cr_assert_eq(rig_all_drops(rig), 0);
 	rig_link(rig, DST, true);
-	sw_mac_delete(rig->sw, f.dst, 1);
-	sw_mac_set(rig->sw, f.dst, 1, (port_t){ DST }, rig->now);
+	sw_mac_delete(rig->sw, LCORE_FIRST, f.dst, 1);
+	sw_mac_set(rig->sw, LCORE_FIRST, f.dst, 1, (port_t){ DST }, rig->now);
 	rig_drain(rig);
 	cr_assert_eq(rig_release(rig, DST, 9), 5);
 	rig_end(rig);

@@ -166,7 +166,7 @@ TABLE_TEST(scenario, ecn_headers, row, header_rows)
 
 	setup_vlan(c, 5, "", "Ethernet0 Ethernet4");
 	rig = rig_new(c);
-	sw_mac_set(rig->sw, f.dst, 5, (port_t){ DST }, rig->now);
+	sw_mac_set(rig->sw, LCORE_FIRST, f.dst, 5, (port_t){ DST }, rig->now);
 	f.kind = row->kind;
 	f.ipv6 = row->ipv6;
 	f.tag_count = row->tags;

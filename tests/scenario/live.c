@@ -193,7 +193,7 @@ Test(scenario, link_flap_ends_xoff)
 	cr_assert_eq(rig_pg(rig, SRC, 3).xoff_state, 0);
 	cr_assert_eq(rig->pfc[SRC].xon[3], 1);
 	rig_link(rig, DST, true);
-	sw_mac_set(rig->sw, frame_host_mac(DST), 1, (port_t){ DST }, rig->now);
+	sw_mac_set(rig->sw, LCORE_FIRST, frame_host_mac(DST), 1, (port_t){ DST }, rig->now);
 	rig_send_many(rig, SRC, &f, 10);
 	cr_assert_eq(rig_release(rig, DST, UINT64_MAX), 10);
 	rig_end(rig);
@@ -245,7 +245,7 @@ TABLE_TEST(scenario, xoff_ends_after_drop, row, pause_rows)
 	rig = rig_new(c);
 	rig_send(rig, SRC, &f);
 	cr_assert_eq(rig_drops(rig, DST, DROP_EGRESS_MTU), 1);
-	cr_assert_leq(sw_deadline(rig->sw, rig->now).v, rig->now.v);
+	cr_assert_leq(sw_deadline(rig->sw, LCORE_FIRST, rig->now).v, rig->now.v);
 	check_open(rig, row->what, row->pause == CONFIG_PAUSE_HOLD);
 	rig_end(rig);
 }
@@ -273,7 +273,7 @@ TABLE_TEST(scenario, xoff_ends_after_release, row, pause_rows)
 	rig_send(rig, SRC, &f);
 	cr_assert_eq(rig_pg(rig, SRC, 3).xoff_state, 1);
 	cr_assert_eq(sw_held(rig->sw, (port_t){ SRC }), row->pause == CONFIG_PAUSE_HOLD);
-	sw_mac_set(rig->sw, f.dst, 1, (port_t){ SRC }, rig->now);
+	sw_mac_set(rig->sw, LCORE_FIRST, f.dst, 1, (port_t){ SRC }, rig->now);
 	rig_drain(rig);
 	cr_assert_eq(rig_drops(rig, SRC, DROP_SAME_PORT), 1);
 	check_open(rig, row->what, row->pause == CONFIG_PAUSE_HOLD);
@@ -290,7 +290,7 @@ TABLE_TEST(scenario, xoff_ends_after_timeout, row, pause_rows)
 	rig_send(rig, SRC, &f);
 	cr_assert_eq(rig_pg(rig, SRC, 3).xoff_state, 1);
 	for (uint32_t i = 0; i < 10000 && rig_switch(rig).queued_packets > 0; i++)
-		rig_advance(rig, sw_deadline(rig->sw, rig->now).v - rig->now.v);
+		rig_advance(rig, sw_deadline(rig->sw, LCORE_FIRST, rig->now).v - rig->now.v);
 	cr_assert_eq(rig_drops(rig, SRC, DROP_UNKNOWN_LOSSLESS), 1);
 	check_open(rig, row->what, row->pause == CONFIG_PAUSE_HOLD);
 	rig_end(rig);

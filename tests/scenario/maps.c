@@ -224,6 +224,6 @@ Test(scenario, maps_cnp)
 	}
 	cr_assert_eq(rig_port(rig, 0).cnp_rx_packets, 64);
 	cr_assert_eq(rig_port(rig, 1).cnp_tx_packets, 64);
-	cr_assert_eq(sw_cnp_flows(rig->sw)->flow[0].count, 64);
+	cr_assert_eq(sw_cnp_flows(rig->sw, LCORE_FIRST)->flow[0].count, 64);
 	rig_end(rig);
 }

@@ -101,7 +101,7 @@ Test(scenario, pfc_timer_to_the_nanosecond)
 	rig_advance(rig, PAUSE_MAX_NS - 1);
 	rig_release(rig, DST, UINT64_MAX);
 	cr_assert_eq(rig_queue(rig, DST, 3).packets, 0);
-	cr_assert_eq(sw_deadline(rig->sw, rig->now).v, start.v + PAUSE_MAX_NS);
+	cr_assert_eq(sw_deadline(rig->sw, LCORE_FIRST, rig->now).v, start.v + PAUSE_MAX_NS);
 	rig_advance(rig, 1);
 	cr_assert_eq(rig_release(rig, DST, 1), 1);
 	cr_assert_eq(rig_prio(rig, DST, 3).rx_pause_duration_us, PAUSE_MAX_NS / 1000);
@@ -240,7 +240,8 @@ Test(scenario, pfc_refresh_without_arrivals)
 		rig_send_many(rig, SRC, &f, 1);
 	start = rig->now;
 	for (uint32_t i = 1; i <= 100; i++) {
-		cr_assert_eq(sw_deadline(rig->sw, rig->now).v, rig->now.v); // DST has packets
+		cr_assert_eq(sw_deadline(rig->sw, LCORE_FIRST, rig->now).v,
+			     rig->now.v); // DST has packets
 		rig_advance(rig, PAUSE_MAX_NS / 2 - 1);
 		cr_assert_eq(rig->pfc[SRC].count, i);
 		rig_advance(rig, 1);
@@ -333,7 +334,7 @@ Test(scenario, pfc_over_link_toggle)
 	cr_assert_eq(rig_drops(rig, DST, DROP_LINK_FLUSH), 1);
 	rig_link(rig, DST, true);
 	cr_assert_eq(rig_prio(rig, DST, 3).rx_paused, 0);
-	sw_mac_set(rig->sw, frame_host_mac(DST), 1, (port_t){ DST }, rig->now);
+	sw_mac_set(rig->sw, LCORE_FIRST, frame_host_mac(DST), 1, (port_t){ DST }, rig->now);
 	while (rig->pfc[SRC].count == 0)
 		rig_send_many(rig, SRC, &f, 1);
 	rig_link(rig, SRC, false);

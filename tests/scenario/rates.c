@@ -59,7 +59,7 @@ TABLE_TEST(scenario, line_rate, row, line_rows)
 		if (k == 119)
 			break;
 		at = u64_max(start.v + departure(k + 1, row->len, row->bps), rig->now.v);
-		cr_assert_eq(sw_deadline(rig->sw, rig->now).v, at);
+		cr_assert_eq(sw_deadline(rig->sw, LCORE_FIRST, rig->now).v, at);
 		if (at > rig->now.v) {
 			rig_advance(rig, at - rig->now.v - 1);
 			cr_assert_eq(rig_release(rig, DST, 1), 0, "%s, early", row->what);

@@ -23,11 +23,11 @@ static struct rig *vlan_rig(void)
 	setup_vlan(c, 10, "Ethernet0 Ethernet4", "Ethernet8");
 	setup_vlan(c, 20, "Ethernet12", "Ethernet8");
 	rig = rig_new_blank(c);
-	sw_mac_set(rig->sw, frame_host_mac(0), 10, (port_t){ 0 }, rig->now);
-	sw_mac_set(rig->sw, frame_host_mac(1), 10, (port_t){ 1 }, rig->now);
-	sw_mac_set(rig->sw, frame_host_mac(2), 10, (port_t){ 2 }, rig->now);
-	sw_mac_set(rig->sw, frame_host_mac(2), 20, (port_t){ 2 }, rig->now);
-	sw_mac_set(rig->sw, frame_host_mac(3), 20, (port_t){ 3 }, rig->now);
+	sw_mac_set(rig->sw, LCORE_FIRST, frame_host_mac(0), 10, (port_t){ 0 }, rig->now);
+	sw_mac_set(rig->sw, LCORE_FIRST, frame_host_mac(1), 10, (port_t){ 1 }, rig->now);
+	sw_mac_set(rig->sw, LCORE_FIRST, frame_host_mac(2), 10, (port_t){ 2 }, rig->now);
+	sw_mac_set(rig->sw, LCORE_FIRST, frame_host_mac(2), 20, (port_t){ 2 }, rig->now);
+	sw_mac_set(rig->sw, LCORE_FIRST, frame_host_mac(3), 20, (port_t){ 3 }, rig->now);
 	return rig;
 }
 
@@ -184,10 +184,10 @@ Test(scenario, vlan_hold_is_separate)
 	rig_send(rig, 0, &f);
 	cr_assert_eq(rig->last.kind, SW_ACTION_SOLICIT);
 	cr_assert_eq(rig->last.vid, 10);
-	sw_mac_set(rig->sw, f.dst, 20, (port_t){ 2 }, rig->now);
+	sw_mac_set(rig->sw, LCORE_FIRST, f.dst, 20, (port_t){ 2 }, rig->now);
 	rig_drain(rig);
 	cr_assert_eq(rig_switch(rig).queued_packets, 1);
-	sw_mac_set(rig->sw, f.dst, 10, (port_t){ 2 }, rig->now);
+	sw_mac_set(rig->sw, LCORE_FIRST, f.dst, 10, (port_t){ 2 }, rig->now);
 	rig_drain(rig);
 	cr_assert_eq(rig_release(rig, 2, 9), 1);
 	rig_end(rig);
