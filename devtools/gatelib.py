@@ -193,12 +193,15 @@ def _strays(code, start, end):
 
 
 SKIPS = 'tests/skips.def'
+ISSUE_MACRO = 'ISSUE'     # its rows are of tests that do not exist yet (devtools/check-issues)
 
 
-def skip_rows(tree):
+def skip_rows(tree, issues=False):
     """As schema_rows(), of tests/skips.def. The name of a row is that of a meson test, or
-    `test:case` for one case of it as its TAP says; both may have spaces."""
-    return schema_rows(tree, SKIPS) if tree.has(SKIPS) else ([], [])
+    `test:case` for one case of it as its TAP says; both may have spaces. With `issues`, the rows of
+    public bugs without a test instead."""
+    rows, strays = schema_rows(tree, SKIPS) if tree.has(SKIPS) else ([], [])
+    return [row for row in rows if (row.macro == ISSUE_MACRO) == issues], strays
 
 
 # One outcome of a test run: case is '' for a test as a whole, result is passed, failed or skipped,
