@@ -22,6 +22,16 @@ static const struct column state_columns[] = {
 	{ "Max poll gap", "max_poll_gap_ns", CELL_TIME },
 };
 
+// One row per lossless priority group.
+static const struct column headroom_columns[] = {
+	{ "Interface", "name", CELL_TEXT },
+	{ "Class", "class", CELL_TEXT },
+	{ "Required", "headroom_need_bytes", CELL_COUNT },
+	{ "PG", "pg", CELL_COUNT },
+	{ "Xoff", "xoff_bytes", CELL_COUNT },
+	{ "Verdict", "headroom_verdict", CELL_TEXT },
+};
+
 static const struct column counter_columns[] = {
 	{ "Interface", "name", CELL_TEXT },
 	{ "RX_OK", "rx_packets", CELL_COUNT },
@@ -99,6 +109,36 @@ int cmd_show_interface(const struct query *query, struct report *report)
 	while ((port = port_next(query, &at)) != NULL) {
 		add_state(state, port);
 		add_counters(counters, port);
+	}
+	return 0;
+}
+
+static void add_headroom(struct table *table, const json_t *port, size_t at)
+{
+	const json_t *pg = port_element(port, "priority_groups", at);
+	json_t *row;
+
+	if (!json_is_true(json_object_get(pg, "lossless")))
+		return;
+	row = table_row(table);
+	row_member(row, port, "name");
+	row_member(row, port, "class");
+	row_member(row, port, "headroom_need_bytes");
+	row_number(row, at);
+	row_member(row, pg, "xoff_bytes");
+	row_member(row, pg, "headroom_verdict");
+}
+
+int cmd_show_interface_headroom(const struct query *query, struct report *report)
+{
+	struct table *table = report_table(report, "headroom", COLUMNS(headroom_columns));
+	const json_t *port;
+	size_t at = 0;
+
+	table_heading(table, "Headroom of lossless priority groups, bytes:");
+	while ((port = port_next(query, &at)) != NULL) {
+		for (size_t i = 0; i < PG_COUNT; i++)
+			add_headroom(table, port, i);
 	}
 	return 0;
 }

@@ -13,6 +13,8 @@
 
 static const struct command commands[] = {
 	{ "show interface", "state and counters of ports", STATS, cmd_show_interface, TAKES_PORT },
+	{ "show interface headroom", "what each port needs for lossless classes, and has", STATS,
+	  cmd_show_interface_headroom, TAKES_PORT },
 	{ "show pfc counters", "PFC frames per priority", STATS, cmd_show_pfc_counters,
 	  TAKES_PORT },
 	{ "show pfc pause", "how often and how long priorities were paused", STATS,

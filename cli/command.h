@@ -44,6 +44,7 @@ const struct command *command_find(const char *const *words, uint32_t count, con
 void command_help(const char *const *words, uint32_t count, FILE *out);
 
 command_fn cmd_show_interface;
+command_fn cmd_show_interface_headroom;
 command_fn cmd_show_pfc_counters;
 command_fn cmd_show_pfc_pause;
 command_fn cmd_show_queue_counters;

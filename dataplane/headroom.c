@@ -1,19 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Headroom per port class. The arithmetic is pfc/headroom.c; here are the rings it needs to know.
+// Headroom per port class. The arithmetic and its proofs are pfc/headroom_class.c; here is where
+// its numbers come from: the driver's rings, the link's rate, the configuration.
 //
-// The peer is taken to be built like our side, since nothing tells us otherwise; all frames are
-// taken to be as long as the MTU allows. Marks of resuming (xon) are looked at here too.
+// The peer is taken to be built like our side where the configuration says nothing else; all
+// frames are taken to be as long as the MTU allows. Marks of resuming (xon) are looked at here too.
 
 #include "dataplane/headroom.h"
+
+#include <stdio.h>
 
 #include "sys/log.h"
 
 enum {
-	CABLE_M = 5,           // within a rack, until cables are configured
-	SMALL_PERCENT = 50,    // the field's default traffic pattern
-	POLL_GAP_NS = 1000000, // allowed between two visits of a peer
+	POLL_GAP_NS = 1000000, // allowed between two visits, of our lcore and of a peer like it
+	VISIT_FRAMES = 256,    // what our lcore sends to one port per visit (worker.c)
+	CABLE_M_PER_US = 198,  // as in the field's formula
 };
+
+const char *headroom_class_name(enum headroom_class class)
+{
+	switch (class) {
+	case HEADROOM_WIRE: return "wire";
+	case HEADROOM_RING: return "ring";
+	case HEADROOM_HOLD: return "hold";
+	}
+	return "";
+}
+
+enum headroom_class headroom_class_of(const struct port *port)
+{
+	if (port->config->pause == CONFIG_PAUSE_HOLD)
+		return HEADROOM_HOLD;
+	return port->driver->class == DRIVER_WIRE ? HEADROOM_WIRE : HEADROOM_RING;
+}
 
 static uint64_t frames_bytes(const struct port *port, uint64_t frames)
 {
@@ -27,52 +47,91 @@ uint64_t headroom_tx_ring_bytes(const struct port *port)
 	return frames_bytes(port, (uint64_t)port->tx_ring_frames + PKTIO_BURST);
 }
 
-static uint64_t wire_bytes(const struct port *port, uint64_t bps)
+static void fill_wire(const struct port *port, const struct port_profile *pf,
+		      struct headroom_path *path)
 {
-	const struct headroom_link link = {
-		.bps = bps,
-		.cable_m = CABLE_M,
-		.port_mtu = port_frame_bytes(port),
-		.lossless_mtu = port_frame_bytes(port),
-		.small_percent = SMALL_PERCENT,
-	};
+	const uint64_t peer_ring = port->config->peer_ring;
 
-	return headroom_wire(&headroom_asic_virtual, &link).xoff +
-	       frames_bytes(port, port->rx_ring_frames);
+	path->bps = pf->rx.bps;
+	path->delay_ns = (port->config->cable * 1000 + CABLE_M_PER_US - 1) / CABLE_M_PER_US;
+	path->response_ns = port->config->peer_response;
+	if (path->response_ns == CONFIG_UNSET)
+		path->response_ns = headroom_response_ns(&headroom_asic_virtual, path->bps);
+	path->gap_ns = POLL_GAP_NS;
+	path->ring_frames = port->rx_ring_frames;
+	path->ahead_frames = port->tx_ring_frames + 1;
+	path->peer_frames = peer_ring == CONFIG_UNSET ? port->tx_ring_frames : (uint32_t)peer_ring;
+}
+
+// A software link is one ring each way: the peer's transmit ring is our receive ring, and beyond it
+// the peer holds back what its driver refused.
+static void fill_ring(const struct port *port, const struct port_profile *pf,
+		      struct headroom_path *path)
+{
+	const uint64_t peer_ring = port->config->peer_ring;
+
+	path->bps = pf->line.bps;
+	path->response_ns = port->config->peer_response;
+	if (path->response_ns == CONFIG_UNSET)
+		path->response_ns = POLL_GAP_NS;
+	// A paced peer may catch up after a late poll.
+	path->response_ns += pf->line.burst_ns;
+	path->ring_frames = port->rx_ring_frames;
+	path->peer_frames = peer_ring == CONFIG_UNSET ? PKTIO_BURST : (uint32_t)peer_ring;
+	path->visit_frames = VISIT_FRAMES;
 }
 
 uint64_t headroom_need_bytes(const struct instance *in, uint32_t i)
 {
 	const struct port *port = &in->port[i];
-	uint64_t bps = in->profile->port[i].line.bps;
+	struct headroom_path path = {
+		.class = headroom_class_of(port),
+		.burst_frames = PKTIO_BURST,
+		.frame_bytes = port_frame_bytes(port),
+		.cell_bytes = in->profile->cell_bytes,
+	};
 
 	if (port->ethdev == PORT_NO_DEVICE)
 		return 0;
-	if (in->profile->port[i].hold)
-		return headroom_hold_bytes(PKTIO_BURST, port_frame_bytes(port),
-					   in->profile->cell_bytes);
-	if (port->driver->class == DRIVER_WIRE)
-		return wire_bytes(port, in->profile->port[i].rx.bps);
-	// A software link is one ring each way: the peer's transmit ring is our receive ring.
-	return headroom_ring_bytes(frames_bytes(port, PKTIO_BURST),
-				   frames_bytes(port, port->rx_ring_frames), bps, POLL_GAP_NS,
-				   port_frame_bytes(port));
+	switch (path.class) {
+	case HEADROOM_WIRE: fill_wire(port, &in->profile->port[i], &path); break;
+	case HEADROOM_RING: fill_ring(port, &in->profile->port[i], &path); break;
+	case HEADROOM_HOLD: break;
+	}
+	return headroom_class_bytes(&path);
+}
+
+void headroom_verdict(const struct instance *in, uint32_t i, uint32_t pg, char *out,
+		      size_t out_bytes)
+{
+	const uint64_t have = in->profile->port[i].pg[pg].headroom_bytes;
+	const uint64_t need = headroom_need_bytes(in, i);
+
+	if (need == 0)
+		snprintf(out, out_bytes, "the port is not open");
+	else if (have < need)
+		snprintf(out, out_bytes, "%llu bytes short: frames may be lost after XOFF",
+			 (unsigned long long)(need - have));
+	else
+		snprintf(out, out_bytes, "enough");
 }
 
 static void check_need(const struct instance *in, uint32_t i)
 {
+	const struct port *port = &in->port[i];
 	const struct port_profile *pf = &in->profile->port[i];
-	uint64_t need = headroom_need_bytes(in, i);
+	const uint64_t need = headroom_need_bytes(in, i);
 
 	for (uint32_t pg = 0; pg < PG_COUNT; pg++) {
 		if (!pf->pg[pg].lossless || pf->pg[pg].headroom_bytes >= need)
 			continue;
 		log_warn("%s: priority group %u has %llu bytes of headroom (xoff), and up to %llu "
-			 "may arrive after XOFF (ring of %u frames of up to %u bytes): frames may "
-			 "be lost; raise xoff, shorten the ring or lower the MTU",
-			 in->port[i].label, pg, (unsigned long long)pf->pg[pg].headroom_bytes,
-			 (unsigned long long)need, in->port[i].rx_ring_frames,
-			 port_frame_bytes(&in->port[i]));
+			 "may arrive after XOFF (class %s, rings of %u and %u frames of up to %u "
+			 "bytes): frames may be lost; raise xoff, shorten the rings or lower the "
+			 "MTU",
+			 port->label, pg, (unsigned long long)pf->pg[pg].headroom_bytes,
+			 (unsigned long long)need, headroom_class_name(headroom_class_of(port)),
+			 port->rx_ring_frames, port->tx_ring_frames, port_frame_bytes(port));
 		return; // once per port
 	}
 }

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a port may still receive after XOFF, by its class, against what its lossless priority groups
-// have: published per port, and said in words when it does not fit.
-//
-//	wire: the field's formula from rate and cable, and our own receive ring
-//	ring: what both rings of a software link hold, and what the peer sends until it polls again
-//	hold: the burst that is being processed
+// What a port may still receive after XOFF, by its class, against what its lossless priority
+// groups have: published per port, and said in words when it does not fit. The classes and their
+// proofs are in pfc/headroom_class.c.
 #pragma once
 
 #include "dataplane/dpdk/instance.h"
@@ -14,9 +11,17 @@
 // burst. The peer's headroom must cover them.
 uint64_t headroom_tx_ring_bytes(const struct port *port);
 
+// By what the port loses nothing: what its configuration says (pause = "hold"), else its driver.
+enum headroom_class headroom_class_of(const struct port *port);
+const char *headroom_class_name(enum headroom_class class);
+
 // Bytes of headroom (xoff) that a lossless priority group of port `i` needs, taking the peer to be
-// built like this side. 0 when the port is not open.
+// built like this side where its configuration says nothing else. 0 when the port is not open.
 uint64_t headroom_need_bytes(const struct instance *in, uint32_t i);
+
+// Whether a lossless priority group of port `i` has enough of it, in words.
+void headroom_verdict(const struct instance *in, uint32_t i, uint32_t pg, char *out,
+		      size_t out_bytes);
 
 // Warns when port `i` has a lossless priority group with less, and when one has an xon above all
 // that it may ever hold under its limit.

@@ -77,13 +77,15 @@ static json_t *priorities_json(const struct port_snapshot *port)
 	return list;
 }
 
-static json_t *groups_json(const struct sw_profile *pf, const struct port_profile *port_pf,
-			   const struct port_snapshot *port)
+static json_t *groups_json(const struct instance *in, uint32_t n, const struct snapshot *snapshot)
 {
+	const struct sw_profile *pf = snapshot->profile;
+	const struct port_snapshot *port = &snapshot->port[n];
 	json_t *list = json_array();
+	char verdict[80];
 
 	for (uint32_t i = 0; i < PG_COUNT; i++) {
-		const struct pg_profile *pg = &port_pf->pg[i];
+		const struct pg_profile *pg = &pf->port[n].pg[i];
 		json_t *object = json_object();
 
 		set_bool(object, "lossless", pg->lossless);
@@ -91,6 +93,10 @@ static json_t *groups_json(const struct sw_profile *pf, const struct port_profil
 		set_number(object, "reserved_bytes", pg->reserved_bytes);
 		set_number(object, "xoff_bytes", pg->headroom_bytes);
 		set_number(object, "xon_bytes", pg->xon_bytes);
+		if (pg->lossless) {
+			headroom_verdict(in, n, i, verdict, sizeof(verdict));
+			set_text(object, "headroom_verdict", verdict);
+		}
 		json_array_append_new(list, add_rows(object, STAT_PG, &port->pg[i]));
 	}
 	return list;
@@ -121,13 +127,6 @@ static json_t *drops_json(const struct port_snapshot *port)
 	return object;
 }
 
-static const char *class_name(const struct port *port)
-{
-	if (port->config->pause == CONFIG_PAUSE_HOLD)
-		return "hold";
-	return port->driver->class == DRIVER_WIRE ? "wire" : "ring";
-}
-
 static json_t *port_state(const struct port *port, const struct port_snapshot *snapshot)
 {
 	const struct port_config *config = port->config;
@@ -145,7 +144,7 @@ static json_t *port_state(const struct port *port, const struct port_snapshot *s
 	set_text(object, "driver", port->driver->name);
 	set_text(object, "devargs", port->devargs);
 	set_text(object, "may_lose", port->driver->loss);
-	set_text(object, "class", class_name(port));
+	set_text(object, "class", headroom_class_name(headroom_class_of(port)));
 	set_text(object, "pause", config->pause == CONFIG_PAUSE_HOLD ? "hold" : "frames");
 	set_bool(object, "held", snapshot->held);
 	set_number(object, "pfc_enable", config->pfc_enable);
@@ -165,7 +164,7 @@ static json_t *port_json(const struct instance *in, uint32_t i, const struct sna
 	set_number(object, "max_poll_gap_ns", max_gap_ns);
 	json_object_set_new(object, "stats", add_rows(json_object(), STAT_PORT, &port->stats));
 	json_object_set_new(object, "priorities", priorities_json(port));
-	json_object_set_new(object, "priority_groups", groups_json(snapshot->profile, pf, port));
+	json_object_set_new(object, "priority_groups", groups_json(in, i, snapshot));
 	json_object_set_new(object, "queues", queues_json(pf, port));
 	json_object_set_new(object, "drops", drops_json(port));
 	return object;

@@ -134,21 +134,11 @@ struct headroom headroom_wire(const struct headroom_asic *asic, const struct hea
 	return room;
 }
 
-uint64_t headroom_hold_bytes(uint32_t burst, uint32_t mtu, uint32_t cell_bytes)
+uint64_t headroom_response_ns(const struct headroom_asic *asic, uint64_t bps)
 {
-	return ceil_div(mtu, cell_bytes) * cell_bytes * burst;
-}
+	const uint64_t deci_bytes = (uint64_t)asic->mac_phy_delay_deci_kib * KIB +
+				    peer_response_deci_bytes(asic, bps);
 
-uint64_t headroom_ring_bytes(uint64_t peer_ring_bytes, uint64_t own_ring_bytes, uint64_t bps,
-			     uint64_t poll_gap_ns, uint32_t mtu)
-{
-	const uint64_t giga = 1000000000;
-	uint64_t gap_bits;
-
-	WEFT_CHECK(poll_gap_ns <= 10 * giga);
-	if (bps == 0)
-		return peer_ring_bytes + own_ring_bytes;
-	// bps * gap alone would overflow at 23 ms of 800G.
-	gap_bits = bps / giga * poll_gap_ns + ceil_div(bps % giga * poll_gap_ns, giga);
-	return peer_ring_bytes + own_ring_bytes + ceil_div(gap_bits, 8) + mtu;
+	// Below 2^32 tenths of a byte, so the product is below 2^62.
+	return ceil_div(deci_bytes * (8 * 100000000ull), bps);
 }

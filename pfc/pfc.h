@@ -152,17 +152,39 @@ struct headroom {
 
 extern const struct headroom_asic headroom_asic_virtual; // SONiC's virtual switch
 
-// The `wire` class: everything still to come once XOFF is sent, rounded up to KiB. Values outside
-// the ranges above are programmer errors.
+// The field's figure for hardware: everything still to come once XOFF is sent, rounded up to KiB.
+// Values outside the ranges above are programmer errors.
 struct headroom headroom_wire(const struct headroom_asic *asic, const struct headroom_link *link);
 
-// What a port that is not polled while in XOFF (`hold`) may still deliver: the burst that is being
-// processed. `burst` frames of at most `mtu` bytes, each rounded up to whole cells (>= 1).
-uint64_t headroom_hold_bytes(uint32_t burst, uint32_t mtu, uint32_t cell_bytes);
+// Time from a PFC frame's arrival at a peer to its effect, as that formula takes it: MAC and PHY
+// delay, and the response of IEEE 802.1Q where the speed is in its table. bps > 0.
+uint64_t headroom_response_ns(const struct headroom_asic *asic, uint64_t bps);
 
-// What a software link adds to the wire's headroom: frames the peer has put in its transmit ring
-// and this side has in its receive ring when XOFF is sent, and what the peer sends until it polls
-// again: its rate times the longest poll gap (at most 10 s), and one frame that it began just
-// before. bps 0 is a peer without a rate: the rings alone bound it.
-uint64_t headroom_ring_bytes(uint64_t peer_ring_bytes, uint64_t own_ring_bytes, uint64_t bps,
-			     uint64_t poll_gap_ns, uint32_t mtu);
+// --- headroom_class.c -------------------------------------------------------------------------
+
+// By what a port loses nothing.
+enum headroom_class {
+	HEADROOM_WIRE, // a NIC: headroom covers what is on its way until the pause works
+	HEADROOM_RING, // a software link: headroom covers its rings, which no pause recalls
+	HEADROOM_HOLD, // a peer that ignores PFC: it is not polled while in XOFF
+};
+
+// What is between a priority group and its peer; each class reads what is marked.
+struct headroom_path {
+	enum headroom_class class;
+	uint64_t bps;          // wire, ring: rate of the peer; ring: 0 is none; at most 1.6T
+	uint64_t delay_ns;     // wire: one way, at most 1 s
+	uint64_t response_ns;  // wire, ring: until the peer obeys what has reached it, at most 10 s
+	uint64_t gap_ns;       // wire: longest time between two visits of the receive ring
+	uint32_t ring_frames;  // wire, ring: our receive ring
+	uint32_t ahead_frames; // wire: sent before our PFC frame: transmit ring, frame on its way
+	uint32_t peer_frames;  // wire: the peer's transmit ring; ring: what it holds back
+	uint32_t burst_frames; // ring, hold: taken from the receive ring at once
+	uint32_t visit_frames; // ring without a rate: sent between two looks at its receive ring
+	uint32_t frame_bytes;  // largest frame without FCS, below 16 KiB
+	uint32_t cell_bytes;   // 1..1024
+};
+
+// Headroom (xoff) that a lossless priority group needs behind this path. The proof of each class is
+// in the file. Values outside the ranges above are programmer errors.
+uint64_t headroom_class_bytes(const struct headroom_path *path);

@@ -244,44 +244,145 @@ TABLE_TEST(headroom, refuses, row, refuse_rows, .signal = SIGABRT)
 	cr_assert_fail("%s was accepted", row->what);
 }
 
+// MAC and PHY 819.2 bytes and 67 quanta of 64 bytes: 5107.2 bytes; 0.8 + 3.8 KiB: 4710.4 bytes.
 static const struct {
 	const char *what;
-	uint32_t burst, mtu, cell;
-	uint64_t want;
-} hold_rows[] = {
-	{ "bytes", 32, 1518, 1, 48576 },
-	{ "cells of 80: 19 each", 32, 1518, 80, 48640 },
-	{ "exact cells", 32, 1536, 96, 49152 },
-	{ "no burst", 0, 1518, 80, 0 },
-	{ "a burst beyond 32 bits", 1000000, 9216, 1, 9216000000 },
+	const struct headroom_asic *asic;
+	uint64_t bps;
+	uint64_t want_ns;
+} response_rows[] = {
+	{ "10G by the table: 4085.76", &headroom_asic_virtual, 10 * G, 4086 },
+	{ "2.5G, not in the table: 15073.28", &headroom_asic_virtual, 2500000000, 15074 },
+	{ "100G, fixed: 376.832", &msn2700, 100 * G, 377 },
 };
 
-TABLE_TEST(headroom, hold, row, hold_rows)
+TABLE_TEST(headroom, response, row, response_rows)
 {
-	cr_assert_eq(headroom_hold_bytes(row->burst, row->mtu, row->cell), row->want, "%s",
-		     row->what);
+	cr_assert_eq(headroom_response_ns(row->asic, row->bps), row->want_ns, "%s: %lu", row->what,
+		     headroom_response_ns(row->asic, row->bps));
+}
+
+// 1226 bytes are 1250 on the wire, 10000 bits; a PFC frame is 672 bits. In `bits` of wire, frames
+// of length L and charge C take at most bits * C / (8 (L + 24)) and one largest frame more.
+static const struct {
+	const char *what;
+	struct headroom_path path;
+	uint64_t want;
+} class_rows[] = {
+	{ "hold: the burst",
+	  { .class = HEADROOM_HOLD, .burst_frames = 32, .frame_bytes = 1518, .cell_bytes = 1 },
+	  48576 },
+	{ "hold: cells of 80, 19 each",
+	  { .class = HEADROOM_HOLD, .burst_frames = 32, .frame_bytes = 1518, .cell_bytes = 80 },
+	  48640 },
+	{ "hold: exact cells; rings and rates do not count",
+	  { .class = HEADROOM_HOLD,
+	    .burst_frames = 32,
+	    .frame_bytes = 1536,
+	    .cell_bytes = 96,
+	    .bps = 10 * G,
+	    .gap_ns = 1000,
+	    .ring_frames = 256,
+	    .peer_frames = 7 },
+	  49152 },
+	{ "hold: beyond 32 bits",
+	  { .class = HEADROOM_HOLD, .burst_frames = 1000000, .frame_bytes = 9216, .cell_bytes = 1 },
+	  9216000000 },
+	{ "ring without a rate: 32 + 256 + 16 + 100 frames",
+	  { .class = HEADROOM_RING,
+	    .burst_frames = 32,
+	    .ring_frames = 256,
+	    .peer_frames = 16,
+	    .visit_frames = 100,
+	    .frame_bytes = 1518,
+	    .cell_bytes = 1 },
+	  613272 },
+	{ "ring, 10G for 10 us: 10 frames, one more, and the ring of 2",
+	  { .class = HEADROOM_RING,
+	    .bps = 10 * G,
+	    .response_ns = 10000,
+	    .ring_frames = 2,
+	    .visit_frames = 100,
+	    .frame_bytes = 1226,
+	    .cell_bytes = 1 },
+	  13 * 1226 },
+	{ "ring, 1.6T for 10 s does not overflow",
+	  { .class = HEADROOM_RING,
+	    .bps = 1600 * G,
+	    .response_ns = 10 * G,
+	    .frame_bytes = 1226,
+	    .cell_bytes = 1 },
+	  1961600000000 + 1226 },
+	{ "wire: a frame and a PFC frame, 10672 bits",
+	  { .class = HEADROOM_WIRE, .bps = 10 * G, .frame_bytes = 1226, .cell_bytes = 1 },
+	  1308 + 1226 },
+	{ "wire: 500 ns each way, 10000 bits",
+	  { .class = HEADROOM_WIRE,
+	    .bps = 10 * G,
+	    .delay_ns = 500,
+	    .frame_bytes = 1226,
+	    .cell_bytes = 1 },
+	  2534 + 1226 },
+	{ "wire: the peer takes 1 us",
+	  { .class = HEADROOM_WIRE,
+	    .bps = 10 * G,
+	    .response_ns = 1000,
+	    .frame_bytes = 1226,
+	    .cell_bytes = 1 },
+	  2534 + 1226 },
+	{ "wire: two frames ahead, three in the peer's ring",
+	  { .class = HEADROOM_WIRE,
+	    .bps = 10 * G,
+	    .ahead_frames = 2,
+	    .peer_frames = 3,
+	    .frame_bytes = 1226,
+	    .cell_bytes = 1 },
+	  7438 + 1226 },
+	{ "wire: a gap of 3 us",
+	  { .class = HEADROOM_WIRE,
+	    .bps = 10 * G,
+	    .gap_ns = 3000,
+	    .ring_frames = 5,
+	    .frame_bytes = 1226,
+	    .cell_bytes = 1 },
+	  4986 + 1226 },
+	{ "wire: of a gap of 10 us our ring takes five frames",
+	  { .class = HEADROOM_WIRE,
+	    .bps = 10 * G,
+	    .gap_ns = 10000,
+	    .ring_frames = 5,
+	    .frame_bytes = 1226,
+	    .cell_bytes = 1 },
+	  7438 + 1226 },
+	{ "wire, cells of 80: frames of 81 bytes cost 160, 10672 * 160 / 840",
+	  { .class = HEADROOM_WIRE, .bps = 10 * G, .frame_bytes = 1226, .cell_bytes = 80 },
+	  2032 + 1280 },
+	{ "wire, cells of 10: frames of 1221 bytes cost 1230, 10672 * 1230 / 9960",
+	  { .class = HEADROOM_WIRE, .bps = 10 * G, .frame_bytes = 1226, .cell_bytes = 10 },
+	  1317 + 1230 },
+};
+
+TABLE_TEST(headroom, class, row, class_rows)
+{
+	cr_assert_eq(headroom_class_bytes(&row->path), row->want, "%s: %lu", row->what,
+		     headroom_class_bytes(&row->path));
 }
 
 static const struct {
 	const char *what;
-	uint64_t peer, own, bps, gap_ns;
-	uint32_t mtu;
-	uint64_t want; // rings + ceil(bps * gap / 8) + mtu
-} ring_rows[] = {
-	{ "10G, 10 us: 12500 bytes", 97152, 97152, 10 * G, 10000, 1518, 208322 },
-	{ "no rings", 0, 0, 10 * G, 10000, 1518, 14018 },
-	{ "no rate: the rings alone", 97152, 1000, 0, 10000, 1518, 98152 },
-	{ "no gap", 100, 200, 10 * G, 0, 1518, 1818 },
-	{ "a fraction of a byte rounds up", 0, 0, 1 * G, 1, 0, 1 },
-	{ "a fraction of a bit rounds up", 0, 0, 1, 1, 0, 1 },
-	{ "2.5G, 3 ns: 7.5 bits", 0, 0, 2500000000, 3, 0, 1 },
-	{ "800G for 10 s does not overflow", 0, 0, 800 * G, 10 * G, 0, 1000 * G },
+	struct headroom_path path;
+} class_refuse_rows[] = {
+	{ "no frame", { .class = HEADROOM_HOLD, .cell_bytes = 1 } },
+	{ "a frame of 16 KiB", { .class = HEADROOM_HOLD, .frame_bytes = 16384, .cell_bytes = 1 } },
+	{ "no cell", { .class = HEADROOM_HOLD, .frame_bytes = 1518 } },
+	{ "a gap above 10 s",
+	  { .class = HEADROOM_WIRE, .frame_bytes = 1518, .cell_bytes = 1, .gap_ns = 10 * G + 1 } },
+	{ "a rate above 1.6T",
+	  { .class = HEADROOM_WIRE, .frame_bytes = 1518, .cell_bytes = 1, .bps = 1601 * G } },
 };
 
-TABLE_TEST(headroom, ring, row, ring_rows)
+TABLE_TEST(headroom, class_refuses, row, class_refuse_rows, .signal = SIGABRT)
 {
-	const uint64_t got = headroom_ring_bytes(row->peer, row->own, row->bps, row->gap_ns,
-						 row->mtu);
-
-	cr_assert_eq(got, row->want, "%s: %lu", row->what, got);
+	headroom_class_bytes(&row->path);
+	cr_assert_fail("%s was accepted", row->what);
 }
