@@ -302,6 +302,15 @@ static void forget_charges(struct sw_lcore *lc)
 	lc->headroom_descriptors_used = 0;
 }
 
+// A pool that is new, or that counts what it did not before, has held what it holds.
+static void raise_watermarks(struct sw_lcore *lc)
+{
+	for (uint32_t i = 0; i < lc->pf->pool_count; i++) {
+		watermark_raise(&lc->pool[i].wm_total, lc->pool[i].used);
+		watermark_raise(&lc->pool[i].wm_headroom, lc->pool[i].headroom_used);
+	}
+}
+
 void admit_rebind(struct sw *sw, ns_t now)
 {
 	for (uint32_t i = 0; i < sw->lcore_count; i++)
@@ -316,6 +325,8 @@ void admit_rebind(struct sw *sw, ns_t now)
 			rebind_queue(lc, port, i);
 		admit_announce(lc, port, now);
 	}
-	for (uint32_t i = 0; i < sw->lcore_count; i++)
+	for (uint32_t i = 0; i < sw->lcore_count; i++) {
+		raise_watermarks(&sw->lcore[i]);
 		admit_xon_scan(&sw->lcore[i], now);
+	}
 }

@@ -5,6 +5,7 @@
 // All memory is the caller's and is laid out once: struct sw with its lcores, the ports, then for
 // each lcore its address table. Nothing is allocated afterwards.
 
+#include "dataplane/core/profile_build.h"
 #include "dataplane/core/stage.h"
 
 #include <errno.h>
@@ -105,6 +106,31 @@ static bool ports_stay(const struct sw *sw, const struct sw_profile *pf)
 	return true;
 }
 
+static uint32_t find_pool(const struct sw_profile *pf, const char *name)
+{
+	uint32_t i = 0;
+
+	while (i < pf->pool_count && !name_equal(pf->pool[i].name, name))
+		i++;
+	return i;
+}
+
+// Statistics of a pool follow its name, whatever its place in the new profile; a pool of a new name
+// starts with none. Charges are made anew by admit_rebind().
+static void move_pools(struct sw_lcore *lc, const struct sw_profile *pf)
+{
+	struct pool_state old[CONFIG_POOL_MAX];
+
+	memcpy(old, lc->pool, sizeof(old));
+	memset(lc->pool, 0, sizeof(lc->pool));
+	for (uint32_t i = 0; i < pf->pool_count; i++) {
+		uint32_t place = find_pool(lc->pf, pf->pool[i].name);
+
+		if (place < lc->pf->pool_count)
+			lc->pool[i] = old[place];
+	}
+}
+
 int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now)
 {
 	if (pf->port_count != sw->pf->port_count || pf->pool_count != sw->pf->pool_count ||
@@ -115,6 +141,7 @@ int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now)
 	for (uint32_t i = 0; i < pf->port_count; i++)
 		adopt_rates(&pf->port[i], &sw->port[i], now);
 	for (uint32_t i = 0; i < sw->lcore_count; i++) {
+		move_pools(&sw->lcore[i], pf);
 		sw->lcore[i].pf = pf;
 		sw->lcore[i].now = now;
 		bridge_forget_strangers(&sw->lcore[i]);

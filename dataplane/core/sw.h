@@ -41,6 +41,7 @@ struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_
 
 // Replaces the whole profile. Nothing queued is lost: what packets hold stays charged and is split
 // anew by the new reserves, headroom in use stays headroom, and limits apply from the next packet.
+// Statistics of a pool follow its name.
 // -EINVAL, and nothing changed, when ports, pools, lcores or the MAC table size differ in number,
 // or a port changes its lcore.
 int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now);
