@@ -17,6 +17,7 @@ static const struct column state_columns[] = {
 	{ "Driver", "driver", CELL_TEXT },
 	{ "Class", "class", CELL_TEXT },
 	{ "Pause", "pause", CELL_TEXT },
+	{ "PFC", "pfc_path", CELL_TEXT },
 	{ "TX ring/bytes", "ring_bytes", CELL_COUNT },
 	{ "Headroom need", "headroom_need_bytes", CELL_COUNT },
 	{ "Max poll gap", "max_poll_gap_ns", CELL_TIME },

@@ -23,13 +23,19 @@ static bool sends_pfc(const struct instance *in, uint32_t i)
 	return in->profile->port[i].gen.enable != 0;
 }
 
+// A port that is held instead needs no frames.
+static bool needs_pfc(const struct instance *in, uint32_t i)
+{
+	return sends_pfc(in, i) || (!in->profile->port[i].hold && in->profile->port[i].rx.obey);
+}
+
 static int open_port(struct port_keeper *keeper, uint32_t i)
 {
 	struct instance *in = keeper->in;
 	struct port *port = &in->port[i];
 	struct pktio *io = &in->io[i];
 	int rc = port_open(port, pools_rx(&in->pools, port_contiguous_bytes(port)),
-			   sends_pfc(in, i));
+			   needs_pfc(in, i));
 
 	if (rc != 0)
 		return rc;

@@ -127,6 +127,17 @@ static json_t *drops_json(const struct port_snapshot *port)
 	return object;
 }
 
+// How PFC gets through the device, and what is wrong if it does not.
+static void set_pfc_path(json_t *object, const struct port *port)
+{
+	switch (port->pfc) {
+	case PFC_PATH_SOFTWARE: set_text(object, "pfc_path", "software"); break;
+	case PFC_PATH_NONE: set_text(object, "pfc_path", "none"); break;
+	case PFC_PATH_UNUSED: set_text(object, "pfc_path", "unused"); break;
+	}
+	set_text(object, "pfc_path_reason", port->pfc_reason);
+}
+
 static json_t *port_state(const struct port *port, const struct port_snapshot *snapshot)
 {
 	const struct port_config *config = port->config;
@@ -146,6 +157,7 @@ static json_t *port_state(const struct port *port, const struct port_snapshot *s
 	set_text(object, "may_lose", port->driver->loss);
 	set_text(object, "class", headroom_class_name(headroom_class_of(port)));
 	set_text(object, "pause", config->pause == CONFIG_PAUSE_HOLD ? "hold" : "frames");
+	set_pfc_path(object, port);
 	set_bool(object, "held", snapshot->held);
 	set_number(object, "pfc_enable", config->pfc_enable);
 	set_number(object, "refused_packets", snapshot->pending_count);

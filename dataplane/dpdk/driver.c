@@ -33,14 +33,25 @@ enum {
 #define NIC(driver_name, ...)                                                                      \
 	{                                                                                          \
 		.name = (driver_name), .loss = __VA_ARGS__, .max_mtu = MTU_MAX, .idle_us = 5,      \
-		.ring = DRIVER_RING_DESCRIPTORS, .class = DRIVER_WIRE, .rx_interrupts = true,      \
+		.ring = DRIVER_RING_DESCRIPTORS, .class = DRIVER_WIRE, .pfc = DRIVER_PFC_ASK,      \
+		.rx_interrupts = true,                                                             \
 	}
 
 const struct driver drivers[] = {
 	NIC("pci", NIC_LOSS),
 	NIC("net_mlx5", NIC_LOSS),
 	NIC("net_ixgbe", NIC_LOSS),
-	NIC("net_i40e", NIC_LOSS "; drops PFC frames made by software unless told to pass them"),
+	{
+		.name = "net_i40e",
+		.loss = NIC_LOSS "; PFC frames made by software, by a filter of its driver",
+		.max_mtu = MTU_MAX,
+		.idle_us = 5,
+		.ring = DRIVER_RING_DESCRIPTORS,
+		.class = DRIVER_WIRE,
+		.pfc = DRIVER_PFC_ASK,
+		.eats_sent_pfc = true,
+		.rx_interrupts = true,
+	},
 	NIC("net_ice", NIC_LOSS),
 	{
 		.name = "net_memif",
@@ -50,6 +61,7 @@ const struct driver drivers[] = {
 		.idle_us = 500,
 		.ring = DRIVER_RING_MEMIF,
 		.class = DRIVER_RING,
+		.pfc = DRIVER_PFC_PASS,
 		.restart = true,
 	},
 	{
@@ -62,6 +74,7 @@ const struct driver drivers[] = {
 		.idle_us = 500,
 		.ring = DRIVER_RING_FIXED,
 		.class = DRIVER_RING,
+		.pfc = DRIVER_PFC_PASS,
 		.rx_interrupts = true,
 	},
 	{
@@ -71,6 +84,7 @@ const struct driver drivers[] = {
 		.idle_us = 500,
 		.ring = DRIVER_RING_DESCRIPTORS,
 		.class = DRIVER_RING,
+		.pfc = DRIVER_PFC_PASS,
 		.restart = true,
 	},
 	{
@@ -83,6 +97,7 @@ const struct driver drivers[] = {
 		.idle_us = 100,
 		.ring = DRIVER_RING_DESCRIPTORS,
 		.class = DRIVER_RING,
+		.pfc = DRIVER_PFC_PASS,
 		.contiguous = true,
 		.kernel = true,
 	},
@@ -96,6 +111,7 @@ const struct driver drivers[] = {
 		.idle_us = 200,
 		.ring = DRIVER_RING_FRAMECNT,
 		.class = DRIVER_RING,
+		.pfc = DRIVER_PFC_PASS,
 		.contiguous = true,
 		.kernel = true,
 	},
@@ -108,6 +124,7 @@ const struct driver drivers[] = {
 		.idle_us = 500,
 		.ring = DRIVER_RING_FIXED,
 		.class = DRIVER_RING,
+		.pfc = DRIVER_PFC_PASS,
 		.rx_interrupts = true,
 	},
 	{
@@ -118,6 +135,7 @@ const struct driver drivers[] = {
 		.idle_us = 500,
 		.ring = DRIVER_RING_FIXED,
 		.class = DRIVER_RING,
+		.pfc = DRIVER_PFC_PASS,
 	},
 	{
 		.name = "net_pcap",
@@ -126,6 +144,7 @@ const struct driver drivers[] = {
 		.idle_us = 500,
 		.ring = DRIVER_RING_FIXED,
 		.class = DRIVER_RING,
+		.pfc = DRIVER_PFC_PASS,
 	},
 	{
 		.name = "net_null",
@@ -134,6 +153,7 @@ const struct driver drivers[] = {
 		.idle_us = 500,
 		.ring = DRIVER_RING_FIXED,
 		.class = DRIVER_RING,
+		.pfc = DRIVER_PFC_PASS,
 	},
 };
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "dataplane/core/config.h"
+#include "dataplane/dpdk/pfc_path.h"
 
 // The proof by which a port loses nothing (docs/lossless.md): a wire has a rate and a delay, a ring
 // has only what it holds.
@@ -34,10 +35,12 @@ struct driver {
 	uint32_t idle_us;     // longest sleep of an idle lcore before its receive ring is at risk
 	enum driver_ring ring;
 	enum driver_class class;
+	enum driver_pfc pfc;
 	bool contiguous; // needs each frame in one mbuf
 	bool rx_interrupts;
-	bool restart; // the side that connects must be started again to connect again
-	bool kernel;  // sits on an interface of the kernel, named by iface=
+	bool restart;       // the side that connects must be started again to connect again
+	bool eats_sent_pfc; // drops MAC control frames that software sends, whatever it is told
+	bool kernel;        // sits on an interface of the kernel, named by iface=
 };
 
 extern const struct driver drivers[];

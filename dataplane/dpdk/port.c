@@ -194,21 +194,45 @@ static int set_mtu(struct port *port, const struct rte_eth_dev_info *info)
 	return -EINVAL;
 }
 
-// A NIC eats PFC frames in both directions unless it is told to let them pass.
-static int pass_pfc(struct port *port)
+// Whether the device has PFC of its own, one queue per priority.
+static bool offers_own_pfc(const struct port *port)
+{
+	struct rte_eth_pfc_queue_info info = { 0 };
+
+	return rte_eth_dev_priority_flow_ctrl_queue_info_get(port->ethdev, &info) == 0 &&
+	       info.mode_capa != RTE_ETH_FC_NONE;
+}
+
+// Asks the device to let PFC frames pass both ways; -EINVAL when it must and does not. Some drivers
+// set their registers anew when they start, so it is asked before that and again afterwards.
+static int ask_pfc(struct port *port, bool needs_pfc)
 {
 	struct rte_eth_fc_conf conf = { 0 };
-	int rc = rte_eth_dev_flow_ctrl_get(port->ethdev, &conf);
+	struct pfc_answers answers = {
+		.wanted = (enum pfc_path_wanted)port->config->pfc_path,
+		.driver = port->driver->pfc,
+		.eats_sent = port->driver->eats_sent_pfc,
+		.needed = needs_pfc,
+		.own_pfc = offers_own_pfc(port),
+	};
 
-	conf.mode = RTE_ETH_FC_NONE;
-	conf.autoneg = 0;
-	conf.mac_ctrl_frame_fwd = 1;
-	if (rc == 0)
-		rc = rte_eth_dev_flow_ctrl_set(port->ethdev, &conf);
-	if (rc == 0)
+	if (needs_pfc) {
+		answers.get = rte_eth_dev_flow_ctrl_get(port->ethdev, &conf);
+		conf.mode = RTE_ETH_FC_NONE;
+		conf.autoneg = 0;
+		conf.mac_ctrl_frame_fwd = 1;
+		answers.set = rte_eth_dev_flow_ctrl_set(port->ethdev, &conf);
+		conf = (struct rte_eth_fc_conf){ 0 };
+		answers.again = rte_eth_dev_flow_ctrl_get(port->ethdev, &conf);
+		answers.forwards = conf.mac_ctrl_frame_fwd != 0;
+	}
+	port->pfc = pfc_path_decide(&answers, port->pfc_reason, sizeof(port->pfc_reason));
+	if (port->pfc != PFC_PATH_NONE)
 		return 0;
-	log_err("%s: %s does not let PFC frames pass (%s), so no priority can be lossless here",
-		port->label, port->driver->name, strerror(-rc));
+	log_err("%s: no priority can be lossless here, since the device (%s) %s; take the "
+		"priorities out of pfc_enable, use pause = \"hold\" or another device, or say "
+		"pfc_path = \"trust\" if it passes PFC all the same",
+		port->label, port->driver->name, port->pfc_reason);
 	port->failed = true;
 	return -EINVAL;
 }
@@ -261,7 +285,7 @@ static void read_mac(struct port *port)
 	store_be32(port->mac + 2, (uint32_t)hash_text(port->devargs));
 }
 
-static int start(struct port *port, struct rte_mempool *pool, bool lossless)
+static int start(struct port *port, struct rte_mempool *pool, bool needs_pfc)
 {
 	struct rte_eth_dev_info info;
 	int rc = rte_eth_dev_info_get(port->ethdev, &info);
@@ -273,8 +297,8 @@ static int start(struct port *port, struct rte_mempool *pool, bool lossless)
 	if (rc != 0)
 		return fail(port, rc, "the device cannot be configured");
 	rc = set_mtu(port, &info);
-	if (rc == 0 && lossless && port->driver->class == DRIVER_WIRE)
-		rc = pass_pfc(port);
+	if (rc == 0)
+		rc = ask_pfc(port, needs_pfc);
 	if (rc != 0)
 		return rc;
 	rc = setup_queues(port, pool);
@@ -284,6 +308,9 @@ static int start(struct port *port, struct rte_mempool *pool, bool lossless)
 	rc = rte_eth_dev_start(port->ethdev);
 	if (rc != 0)
 		return fail(port, rc == -1 ? -EAGAIN : rc, "the device does not start");
+	rc = ask_pfc(port, needs_pfc);
+	if (rc != 0)
+		return rc;
 	// Virtual devices have no filter and say so with an error.
 	rte_eth_promiscuous_enable(port->ethdev);
 	rte_eth_allmulticast_enable(port->ethdev);
@@ -298,7 +325,7 @@ static void quiet_drivers(bool quiet)
 	rte_log_set_level_pattern("lib.eal", quiet ? RTE_LOG_CRIT : RTE_LOG_ERR);
 }
 
-int port_open(struct port *port, struct rte_mempool *pool, bool lossless)
+int port_open(struct port *port, struct rte_mempool *pool, bool needs_pfc)
 {
 	int rc;
 
@@ -309,7 +336,7 @@ int port_open(struct port *port, struct rte_mempool *pool, bool lossless)
 	quiet_drivers(port->failed);
 	rc = probe(port);
 	if (rc == 0)
-		rc = start(port, pool, lossless);
+		rc = start(port, pool, needs_pfc);
 	if (rc != 0)
 		port_close(port);
 	quiet_drivers(false);

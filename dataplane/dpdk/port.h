@@ -26,6 +26,8 @@ struct port {
 	uint32_t link_mbps;      // as the driver reports it
 	uint32_t rx_ring_frames; // what the rings may hold
 	uint32_t tx_ring_frames;
+	enum pfc_path pfc;         // as of the last port_open()
+	char pfc_reason[160];      // why it is not software's, or empty
 	uint32_t removed;          // set by the driver's thread when the device is gone
 	struct rte_eth_stats last; // driver statistics already passed on
 };
@@ -38,10 +40,10 @@ int port_prepare(struct port *port, const char *switch_name, const struct port_c
 // Bytes one mbuf must hold for this port; 0 when frames may span several.
 uint32_t port_contiguous_bytes(const struct port *port);
 
-// Probes, configures and starts the device; frames come from `pool`. `lossless` says that the port
-// will generate PFC frames, which the device must then let pass. 0, or -errno with the reason
-// logged, once per row of failures. -EINVAL will not get better by itself; others may.
-int port_open(struct port *port, struct rte_mempool *pool, bool lossless);
+// Probes, configures and starts the device; frames come from `pool`. `needs_pfc` says that the port
+// generates or obeys PFC frames: a device that does not let them pass is refused. 0, or -errno with
+// the reason logged, once per row of failures. -EINVAL will not get better by itself; others may.
+int port_open(struct port *port, struct rte_mempool *pool, bool needs_pfc);
 
 // Stops and removes the device. Harmless when there is none.
 void port_close(struct port *port);

@@ -59,8 +59,8 @@ class Kernel(lab.SmokeTest):
     def test_tap(self):
         names = [f'wt{os.getpid()}n{i}' for i in range(2)]
         switch = lab.Switch(self, f'tap{os.getpid()}', [
-            f'name = "E{i}"; devargs = "net_tap{i},iface={name}"; mtu = 1500;'
-            for i, name in enumerate(names)]).start()
+            f'name = "E{i}"; devargs = "net_tap{i},iface={name}"; mtu = 1500; ' + lab.LOSSLESS_PORT
+            for i, name in enumerate(names)], buffers=lab.LOSSLESS).start()
         ends = []
         for i, name in enumerate(names):
             switch.wait_link(f'E{i}')
@@ -76,7 +76,22 @@ class Kernel(lab.SmokeTest):
             frame = lab.udp_frame('02:00:00:00:00:01', '02:00:00:00:00:02', 200, number=i)
             ends[0].send(frame)
             lab.wait_for(lambda: ends[1].recv(2048) == frame, 5, 'frame forwarded')
+        self.check_lossless(switch, ends[0])
         self.assert_conserved(switch)
+
+    def check_lossless(self, switch, end):
+        """What the port says of itself, and that the device hands a PFC frame over."""
+        port = switch.port('E0')
+        self.assertEqual((port['class'], port['pfc_path'], port['pfc_path_reason']),
+                         ('ring', 'software', ''))
+        # At least the driver's ring of 1000 frames; the group has 200 KiB.
+        self.assertGreater(port['headroom_need_bytes'], 1000 * 1522)
+        short = port['headroom_need_bytes'] - 200 * 1024
+        self.assertIn(f'{short} bytes short', port['priority_groups'][3]['headroom_verdict'])
+        end.send(bytes.fromhex('0180c2000001 020000000001 8808 0101 0008') +
+                 bytes(6) + b'\x00\x10' + bytes(34))
+        lab.wait_for(lambda: switch.port('E0')['priorities'][3]['pfc_rx_pkts'] == 1, 5,
+                     'the PFC frame is counted')
 
 
 if __name__ == '__main__':
