@@ -104,6 +104,7 @@ struct pfc_rx_state {
 	uint64_t paused_ns[PRIO_COUNT]; // pauses that have ended, at their real end
 	uint64_t pauses[PRIO_COUNT];    // pauses begun (off to on)
 	uint64_t resumes[PRIO_COUNT];   // pauses ended (SAI ON2OFF)
+	uint64_t recent_ns[PRIO_COUNT]; // duration of the last pause that has ended
 };
 
 // Applies a received frame: for each enabled and obeyed priority the new timer replaces the old
@@ -118,6 +119,59 @@ uint8_t pfc_rx_paused(struct pfc_rx_state *st, ns_t now);
 void pfc_rx_resume(struct pfc_rx_state *st, uint8_t keep, ns_t now);
 
 uint64_t pfc_rx_paused_ns(const struct pfc_rx_state *st, prio_t prio, ns_t now);
+
+// Duration of the newest pause, which began at st->since[prio] and may still last; 0: never paused.
+uint64_t pfc_rx_recent_ns(const struct pfc_rx_state *st, prio_t prio, ns_t now);
+
+// --- watchdog.c -------------------------------------------------------------------------------
+
+enum { PFC_WATCHDOG_PPM = 1000000 }; // paused fractions are in parts per million
+
+struct pfc_watchdog_profile {
+	uint64_t poll_ns; // at most detection_ns and restoration_ns
+	uint64_t detection_ns;
+	uint64_t restoration_ns;
+	uint32_t paused_ppm; // fraction of a poll from which a queue counts as held by PFC
+};
+
+// What the owner of a queue has seen since the last poll.
+struct pfc_watchdog_sample {
+	ns_t head_since;    // when the packet at the head joined the queue, NS_NEVER: empty
+	uint64_t dequeued;  // packets that ever left; any change clears
+	uint64_t paused_ns; // time paused by received PFC since the last poll
+};
+
+enum pfc_watchdog_event { PFC_WATCHDOG_QUIET, PFC_WATCHDOG_DETECTED, PFC_WATCHDOG_RESTORED };
+
+// One queue's watchdog. pfc_watchdog_start() makes a valid state of zeros.
+struct pfc_watchdog_state {
+	ns_t last;         // last poll
+	ns_t next;         // when the next is due
+	ns_t forced_at;    // when the forced storm was turned on or off
+	uint64_t gathered; // time that counts towards detection, or restoration while stormed
+	uint64_t dequeued; // as of the last poll
+	uint64_t detected; // storms that began
+	uint64_t restored; // storms that ended, by calm or by pfc_watchdog_start()
+	bool stormed;
+	bool forced; // a storm is made believe (DEBUG_STORM of the field)
+};
+
+// Begins anew at `now`, as when a link comes up or goes down: no storm, nothing gathered; a storm
+// that lasted counts as restored, a forced storm ends. True when there was a storm.
+bool pfc_watchdog_start(const struct pfc_watchdog_profile *pf, struct pfc_watchdog_state *st,
+			uint64_t dequeued, ns_t now);
+
+// Judges the time since the last poll, at or after st->next. Detected: longer than detection_ns the
+// queue held packets, sent none and was paused, for at least paused_ppm of every poll. Restored:
+// longer than restoration_ns it was paused by less. A poll that says otherwise starts over.
+// With polls on time a storm is found more than detection_ns and at most detection_ns + poll_ns
+// after it began; its end likewise.
+enum pfc_watchdog_event pfc_watchdog_poll(const struct pfc_watchdog_profile *pf,
+					  struct pfc_watchdog_state *st,
+					  const struct pfc_watchdog_sample *sample, ns_t now);
+
+// Makes the watchdog see a storm from `now` on, whatever happens on the wire, or no more.
+void pfc_watchdog_force(struct pfc_watchdog_state *st, bool on, ns_t now);
 
 // --- headroom.c -------------------------------------------------------------------------------
 

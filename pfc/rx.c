@@ -23,7 +23,8 @@ static void pause_until(struct pfc_rx_state *st, uint32_t prio, ns_t until, ns_t
 static void end_pause(struct pfc_rx_state *st, uint32_t prio, ns_t at)
 {
 	st->paused &= (uint8_t) ~(1u << prio);
-	st->paused_ns[prio] += ns_since(at, st->since[prio]);
+	st->recent_ns[prio] = ns_since(at, st->since[prio]);
+	st->paused_ns[prio] += st->recent_ns[prio];
 	st->resumes[prio]++;
 }
 
@@ -81,4 +82,11 @@ uint64_t pfc_rx_paused_ns(const struct pfc_rx_state *st, prio_t prio, ns_t now)
 	if (st->paused >> prio.v & 1)
 		total += ns_since(ns_min(now, st->until[prio.v]), st->since[prio.v]);
 	return total;
+}
+
+uint64_t pfc_rx_recent_ns(const struct pfc_rx_state *st, prio_t prio, ns_t now)
+{
+	if (st->paused >> prio.v & 1)
+		return ns_since(ns_min(now, st->until[prio.v]), st->since[prio.v]);
+	return st->recent_ns[prio.v];
 }
