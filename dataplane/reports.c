@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "dataplane/neighbor.h"
+#include "sys/log.h"
 
 static void set_mac(struct worker *worker, const struct message *report, uint64_t mac)
 {
@@ -93,6 +94,20 @@ static void handle_solicit(struct worker *worker, const struct message *report,
 	inject(worker, report, m, PORT_NONE);
 }
 
+// The field's own words: its scripts look for them.
+static void handle_storm(const struct message *report)
+{
+	const struct instance *in = report->instance;
+	const char *port = in->config->port[report->port.v].name;
+
+	if (report->storm.on)
+		log_warn("%s: PFC Watchdog detected PFC storm on port %s, queue index %u",
+			 in->config->sw.name, port, report->storm.queue.v);
+	else
+		log_info("%s: PFC Watchdog storm restored on port %s, queue index %u",
+			 in->config->sw.name, port, report->storm.queue.v);
+}
+
 static void handle(struct worker *worker, const struct message *report, struct report_stats *stats)
 {
 	switch (report->kind) {
@@ -102,6 +117,7 @@ static void handle(struct worker *worker, const struct message *report, struct r
 		set_mac(worker, report, report->mac);
 		break;
 	case MESSAGE_SOLICIT: handle_solicit(worker, report, stats); break;
+	case MESSAGE_STORM: handle_storm(report); break;
 	case MESSAGE_LINK:
 	case MESSAGE_PROFILE:
 	case MESSAGE_MAC_SET:
@@ -114,6 +130,8 @@ static void handle(struct worker *worker, const struct message *report, struct r
 	case MESSAGE_CLEAR_WATERMARKS:
 	case MESSAGE_LCORE_STATS:
 	case MESSAGE_CLEAR_GAP:
+	case MESSAGE_FORCE_STORM:
+	case MESSAGE_BIG_RED:
 	case MESSAGE_STOP: break; // of the other direction
 	}
 }

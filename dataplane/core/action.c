@@ -60,6 +60,8 @@ bool sw_action(struct sw *sw, lcore_t lcore, struct sw_action *out, ns_t now)
 		*out = st->ring[st->tail++ & (ACTION_RING - 1)];
 		return true;
 	}
+	if (!port_set_empty(&lc->storm_ports) && watchdog_report(lc, out))
+		return true;
 	if (st->freed != NULL) {
 		out->kind = SW_ACTION_FREE;
 		out->pkt = st->freed;

@@ -253,6 +253,7 @@ void admit_announce(struct sw_lcore *lc, port_t port, ns_t now)
 
 	for (uint32_t i = 0; i < PRIO_COUNT; i++)
 		wanted |= (uint8_t)((st->xoff_mask >> pf->prio_to_pg[i] & 1) << i);
+	wanted &= (uint8_t)~st->muted;
 	pfc_gen_update(&pf->gen, &st->gen, wanted, now);
 	pfc_gen_update(&pf->held, &st->held, wanted, now);
 	if (pfc_gen_deadline(&st->gen).v <= now.v)

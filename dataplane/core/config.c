@@ -63,6 +63,11 @@ static const struct config_knob vlan_knobs[] = {
 #include "schema/config.def"
 };
 
+#define PFC_WD_KNOB(...) KNOB(pfc_wd_config, __VA_ARGS__)
+static const struct config_knob pfc_wd_knobs[] = {
+#include "schema/config.def"
+};
+
 #define COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 #define ROWS(table, knobs, member, max)                                                            \
 	{                                                                                          \
@@ -85,4 +90,5 @@ const struct config_table config_tables[CONFIG_TABLE_COUNT] = {
 	ROWS("wred_profile", wred_knobs, wred, CONFIG_WRED_MAX),
 	ROWS("queue", queue_knobs, queue, CONFIG_BINDING_MAX),
 	ROWS("vlan", vlan_knobs, vlan, CONFIG_VLAN_MAX),
+	ROWS("pfc_wd", pfc_wd_knobs, pfc_wd, CONFIG_PFC_WD_MAX),
 };

@@ -72,6 +72,12 @@ struct vlan_config {
 #include "schema/config.def"
 };
 
+#define PFC_WD_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct pfc_wd_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
 enum config_pause { CONFIG_PAUSE_FRAMES, CONFIG_PAUSE_HOLD };
 enum config_trust { CONFIG_TRUST_DSCP, CONFIG_TRUST_PCP };
 enum config_pool_type { CONFIG_POOL_INGRESS, CONFIG_POOL_EGRESS };
@@ -95,6 +101,7 @@ enum {
 	CONFIG_SCHEDULER_MAX = 32,
 	CONFIG_WRED_MAX = 32,
 	CONFIG_VLAN_MAX = 256,
+	CONFIG_PFC_WD_MAX = 256,
 };
 
 // About 1 MB; lives in the shell's heap.
@@ -110,6 +117,7 @@ struct sw_config {
 	uint32_t wred_count;
 	uint32_t queue_count;
 	uint32_t vlan_count;
+	uint32_t pfc_wd_count;
 	struct pool_config pool[CONFIG_POOL_MAX];
 	struct buffer_profile_config profile[CONFIG_PROFILE_MAX];
 	struct port_config port[CONFIG_PORT_MAX];
@@ -120,10 +128,11 @@ struct sw_config {
 	struct wred_config wred[CONFIG_WRED_MAX];
 	struct queue_config queue[CONFIG_BINDING_MAX];
 	struct vlan_config vlan[CONFIG_VLAN_MAX];
+	struct pfc_wd_config pfc_wd[CONFIG_PFC_WD_MAX];
 };
 
-enum { CONFIG_TABLE_COUNT = 11 };
+enum { CONFIG_TABLE_COUNT = 12 };
 
 // The descriptors of all of it: [0] is the top level, then buffer_pool, buffer_profile, port,
-// buffer_pg, buffer_queue, map, scheduler, wred_profile, queue, vlan.
+// buffer_pg, buffer_queue, map, scheduler, wred_profile, queue, vlan, pfc_wd.
 extern const struct config_table config_tables[CONFIG_TABLE_COUNT];

@@ -88,6 +88,18 @@ static enum drop_reason enqueue(struct sw_lcore *lc, const struct port_profile *
 
 enum { ETHERNET_HEADER = 14 };
 
+// A queue that takes nothing: the link is down, or the watchdog drops.
+static COLD enum drop_reason refuse_all(struct port_state *st, const struct pkt *p)
+{
+	struct queue_state *q = queue_state_of(st, p->queue);
+
+	if (!port_is_up(st))
+		return DROP_EGRESS_DOWN;
+	q->stats.dropped_packets++;
+	q->stats.dropped_bytes += p->len;
+	return DROP_PFC_WD_TX;
+}
+
 void forward(struct sw_lcore *lc, struct pkt *p, ns_t now)
 {
 	const struct port_profile *pf = port_profile_of(lc, p->out_port);
@@ -96,8 +108,8 @@ void forward(struct sw_lcore *lc, struct pkt *p, ns_t now)
 	enum drop_reason reason;
 
 	p->queue = (queue_t){ pf->tc_to_queue[p->tc.v] };
-	if (!port_is_up(st))
-		reason = DROP_EGRESS_DOWN;
+	if (st->refused >> p->queue.v & 1)
+		reason = refuse_all(st, p);
 	else if (p->len > pf->max_frame_bytes + tag_bytes)
 		reason = DROP_EGRESS_MTU;
 	else

@@ -105,6 +105,21 @@ static void count_rx(struct sw_lcore *lc, struct port_state *st, struct pkt *con
 	st->stats.if_in_non_ucast_pkts += group;
 }
 
+// Arrivals in the priority groups of a stormed queue, before admission looks at them.
+static COLD void discard_stormed(struct port_state *st, struct pkt *const *pkts,
+				 enum drop_reason *reason, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct pkt *p = pkts[i];
+
+		if (reason[i] != DROP_NONE || is_mac_control(p, reason[i]) ||
+		    !(st->discarded >> p->pg.v & 1))
+			continue;
+		reason[i] = DROP_PFC_WD_RX;
+		st->pg[p->pg.v].stats.dropped_packets++;
+	}
+}
+
 __attribute__((flatten)) void sw_rx(struct sw *sw, port_t port, struct pkt **pkts, uint32_t count,
 				    ns_t now)
 {
@@ -127,6 +142,8 @@ __attribute__((flatten)) void sw_rx(struct sw *sw, port_t port, struct pkt **pkt
 			classify(pf, lc->pf->cnp_tc, p);
 	}
 	count_rx(lc, st, pkts, reason, count);
+	if (__builtin_expect(st->discarded != 0, 0))
+		discard_stormed(st, pkts, reason, count);
 	for (uint32_t i = 0; i < count; i++) {
 		struct pkt *p = pkts[i];
 		enum route_verdict verdict = ROUTE_DROP;

@@ -44,6 +44,7 @@ static int build_switch(struct build *b)
 	pf->mac_age_ns = sw->mac_age;
 	pf->solicit_ns = sw->solicit_time;
 	pf->cnp_tc = (uint8_t)sw->cnp_tc;
+	pf->big_red_switch = sw->pfc_wd_big_red_switch != 0;
 	return 0;
 }
 
@@ -112,6 +113,8 @@ int profile_build(const struct sw_config *config, struct sw_profile *pf,
 		rc = build_vlans(&b);
 	if (rc == 0)
 		rc = check_lossless(&b);
+	if (rc == 0)
+		rc = build_watchdogs(&b);
 	return rc;
 }
 

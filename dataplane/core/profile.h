@@ -52,6 +52,17 @@ struct queue_profile {
 	bool has_wred;
 };
 
+enum watchdog_action { WATCHDOG_DROP, WATCHDOG_FORWARD, WATCHDOG_ALERT };
+
+// The watchdog of one queue, and what of its port belongs to it.
+struct watchdog_profile {
+	struct pfc_watchdog_profile pfc;
+	enum watchdog_action action;
+	uint8_t priorities; // obeyed ones that pause the queue
+	uint8_t groups;     // lossless priority groups that these stand for
+	uint8_t announced;  // priorities that would announce XOFF of these groups
+};
+
 struct port_profile {
 	char name[CONFIG_NAME_BYTES];
 	uint8_t dscp_to_tc[64];
@@ -84,6 +95,10 @@ struct port_profile {
 	} ethertype_to_tc[8];
 	struct pg_profile pg[PG_COUNT];
 	struct queue_profile queue[QUEUE_COUNT];
+	uint8_t watched;       // queues with a watchdog
+	bool watchdog_skipped; // a row of pfc_wd names the port, but it has no PFC
+	bool pfc_history;
+	struct watchdog_profile watchdog[QUEUE_COUNT];
 };
 
 struct vlan_profile {
@@ -103,6 +118,7 @@ struct sw_profile {
 	uint32_t descriptor_shared; // without the headroom of lossless groups
 	uint32_t mac_count;
 	uint8_t cnp_tc;
+	bool big_red_switch; // every watched queue has its action, storm or none
 	uint64_t mac_age_ns;
 	uint64_t solicit_ns;
 	uint16_t vlan_index[4096]; // vid to row of `vlan` plus 1, 0: no such VLAN

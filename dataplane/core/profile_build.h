@@ -32,6 +32,9 @@ void cap_cnp_queue(const struct sw_profile *pf, struct port_profile *port);
 // profile_vlan.c
 int build_vlans(struct build *b);
 
+// profile_watchdog.c
+int build_watchdogs(struct build *b);
+
 // profile_check.c: what only the whole shows (lossless from end to end).
 int check_lossless(struct build *b);
 

@@ -12,19 +12,20 @@
 
 #include "dataplane/core/stage.h"
 
-static uint8_t paused_queues(const struct port_profile *pf, uint8_t priorities)
+static uint8_t paused_queues(const struct port_profile *pf, const struct port_state *st,
+			     uint8_t priorities)
 {
 	uint8_t queues = 0;
 
 	for (uint32_t i = 0; i < PRIO_COUNT; i++)
 		queues |= (uint8_t)((priorities >> i & 1) << pf->prio_to_queue[i]);
-	return queues;
+	return queues & (uint8_t)~st->unpaused;
 }
 
 void sched_update_pauses(const struct port_profile *pf, struct port_state *st, ns_t now)
 {
 	uint8_t priorities = st->rx.paused == 0 ? 0 : pfc_rx_paused(&st->rx, now);
-	uint8_t paused = priorities == 0 ? 0 : paused_queues(pf, priorities);
+	uint8_t paused = priorities == 0 ? 0 : paused_queues(pf, st, priorities);
 	uint8_t resumed = st->paused_mask & (uint8_t)~paused;
 
 	st->paused_mask = paused;
@@ -82,7 +83,7 @@ uint32_t sched_next(const struct port_profile *pf, struct port_state *st, ns_t n
 
 ns_t sched_deadline(const struct port_profile *pf, const struct port_state *st, ns_t now)
 {
-	uint8_t paused = st->rx.paused == 0 ? 0 : paused_queues(pf, st->rx.paused);
+	uint8_t paused = st->rx.paused == 0 ? 0 : paused_queues(pf, st, st->rx.paused);
 	ns_t at = st->backlog_mask & paused ? st->rx.expires : NS_NEVER;
 
 	for (uint32_t i = 0; i < QUEUE_COUNT; i++) {

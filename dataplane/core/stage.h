@@ -108,6 +108,24 @@ ns_t sched_deadline(const struct port_profile *pf, const struct port_state *st, 
 // Gives the packet CE, once, and counts it at its queue and port.
 void mark_ce(struct sw_lcore *lc, struct pkt *p);
 
+// --- watchdog.c ---------------------------------------------------------------------------------
+
+// The link of a port went up or down: its watchdogs begin anew, storms end. Sets st->refused.
+void watchdog_link(struct sw_lcore *lc, port_t port, ns_t now);
+
+// After lc->pf replaced `old`: storms of queues that are watched no longer end, actions are those
+// of the new profile at once.
+void watchdog_rebind(struct sw_lcore *lc, const struct sw_profile *old, ns_t now);
+
+// Polls what is due. Returns when the next poll is.
+COLD ns_t watchdog_tick(struct sw_lcore *lc, ns_t now);
+
+// The next storm that began or ended and was not reported; false when there is none.
+COLD bool watchdog_report(struct sw_lcore *lc, struct sw_action *out);
+
+// Fills in the watchdog's rows.
+void watchdog_stats(const struct sw_lcore *lc, port_t port, queue_t queue, struct queue_stats *out);
+
 // --- drop.c, action.c, pipeline.c ---------------------------------------------------------------
 
 // The only other exit: uncharges what was charged and counts exactly one reason. The packet goes

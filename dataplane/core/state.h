@@ -50,10 +50,24 @@ struct pool_state {
 	uint64_t dropped_packets;
 };
 
+// Packets of a watched queue (tx) and of its priority groups at the port (rx).
+struct watchdog_counts {
+	uint64_t tx, tx_dropped, rx, rx_dropped;
+};
+
+struct watchdog_state {
+	struct pfc_watchdog_state pfc;
+	struct watchdog_counts base;  // counters when the action was last applied
+	struct watchdog_counts last;  // of the newest spell that has ended
+	struct watchdog_counts ended; // of all spells that have ended
+};
+
 struct port_state {
 	// ingress side
 	_Atomic(bool) link_up; // read by every lcore: port_is_up()
 	uint8_t xoff_mask;     // PGs in XOFF
+	uint8_t discarded;     // PGs whose arrivals the watchdog discards
+	uint8_t muted;         // priorities that the watchdog keeps from announcing XOFF
 	struct pacer_state flood;
 	struct pfc_gen_state gen;
 	struct pfc_gen_state held; // how long priorities of a `hold` port were held
@@ -61,6 +75,8 @@ struct port_state {
 	// egress side
 	uint8_t backlog_mask; // queues that are not empty
 	uint8_t paused_mask;  // queues paused as of the last sw_tx
+	uint8_t refused;      // queues that take nothing: all while the link is down, or stormed
+	uint8_t unpaused;     // queues on which the watchdog ignores PFC
 	uint8_t dwrr_current;
 	struct pacer_state line;
 	struct pfc_rx_state rx;
@@ -70,6 +86,11 @@ struct port_state {
 	uint64_t pfc_rx_pkts[PRIO_COUNT];
 	uint64_t pfc_tx_pkts[PRIO_COUNT];
 	uint64_t drops[DROP_REASON_COUNT];
+	// watchdog.c, on the egress side but for what it masks
+	uint8_t applied;                        // queues whose action is in effect
+	uint8_t storm_told;                     // queues last reported as stormed
+	uint64_t watched_paused_ns[PRIO_COUNT]; // pause clock at the last poll
+	struct watchdog_state watchdog[QUEUE_COUNT];
 };
 
 // The bridge's address table: open addressing with linear probing and backward-shift deletion. Each
@@ -129,12 +150,15 @@ struct sw_lcore {
 	struct port_state *port; // all ports of the switch; those of other lcores are theirs
 	lcore_t id;
 	struct rng dice;
-	ns_t now;                   // latest time seen; time never goes back
-	struct port_set pfc_ports;  // have a PFC frame to send
-	struct port_set xoff_ports; // have a PG in XOFF
-	ns_t tick_at;               // next timer, see sw_tick()
-	uint32_t descriptors_used;  // under limits, copies included
-	uint32_t copy_descriptors;  // of them, held by copies
+	ns_t now;                    // latest time seen; time never goes back
+	struct port_set pfc_ports;   // have a PFC frame to send
+	struct port_set xoff_ports;  // have a PG in XOFF
+	ns_t tick_at;                // next timer, see sw_tick()
+	ns_t watchdog_at;            // next poll of a watchdog
+	struct port_set storm_ports; // have a storm that began or ended, to be reported
+	bool big_red;                // sw_big_red()
+	uint32_t descriptors_used;   // under limits, copies included
+	uint32_t copy_descriptors;   // of them, held by copies
 	uint32_t headroom_descriptors_used;
 	struct watermark wm_descriptors;
 	struct switch_stats stats;

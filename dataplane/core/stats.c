@@ -130,6 +130,8 @@ void sw_stats_prio(const struct sw *sw, port_t port, prio_t prio, ns_t now, stru
 					1000,
 		.rx_pause_transitions = st->rx.pauses[prio.v],
 		.on2off_rx_pkts = st->rx.resumes[prio.v],
+		.rx_pause_recent_us = pfc_rx_recent_ns(&st->rx, prio, now) / 1000,
+		.rx_pause_recent_at_ns = st->rx.since[prio.v].v,
 		.rx_paused = st->rx.paused >> prio.v & 1 && ns_before(now, st->rx.until[prio.v]),
 	};
 }
@@ -168,14 +170,15 @@ void sw_stats_queue(const struct sw *sw, port_t port, queue_t queue, enum waterm
 	out->shared_curr_occupancy_bytes = u64_minus(q->bytes, pf->queue[queue.v].reserved_bytes);
 	out->pause_status = 0;
 	for (uint32_t i = 0; i < PRIO_COUNT; i++) {
-		if (pf->prio_to_queue[i] == queue.v && st->rx.paused >> i & 1 &&
-		    ns_before(now, st->rx.until[i]))
+		if (pf->prio_to_queue[i] == queue.v && !(st->unpaused >> queue.v & 1) &&
+		    st->rx.paused >> i & 1 && ns_before(now, st->rx.until[i]))
 			out->pause_status = 1;
 	}
 	out->watermark_bytes = watermark_read(&q->wm_total, kind);
 	out->shared_watermark_bytes = u64_minus(out->watermark_bytes,
 						pf->queue[queue.v].reserved_bytes);
 	out->delay_watermark_ns = watermark_read(&q->wm_delay, kind);
+	watchdog_stats(&sw->lcore[pf->lcore.v], port, queue, out);
 }
 
 uint64_t sw_drops(const struct sw *sw, port_t port, enum drop_reason reason)

@@ -78,9 +78,12 @@ struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_
 		lc->id = (lcore_t){ i };
 		lc->now = now;
 		lc->tick_at = NS_NEVER;
+		lc->watchdog_at = NS_NEVER;
 		rng_seed(&lc->dice, seed + i);
 		init_bridge(&lc->bridge, pf, base + at.tables + i * at.table_bytes);
 	}
+	for (uint32_t i = 0; i < pf->port_count; i++)
+		sw->port[i].refused = UINT8_MAX;
 	return sw;
 }
 
@@ -133,10 +136,13 @@ static void move_pools(struct sw_lcore *lc, const struct sw_profile *pf)
 
 int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now)
 {
+	const struct sw_profile *old;
+
 	if (pf->port_count != sw->pf->port_count || pf->pool_count != sw->pf->pool_count ||
 	    pf->mac_count != sw->pf->mac_count || pf->lcore_count != sw->lcore_count ||
 	    !ports_stay(sw, pf))
 		return -EINVAL;
+	old = sw->pf;
 	sw->pf = pf;
 	for (uint32_t i = 0; i < pf->port_count; i++)
 		adopt_rates(&pf->port[i], &sw->port[i], now);
@@ -147,6 +153,8 @@ int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now)
 		bridge_forget_strangers(&sw->lcore[i]);
 	}
 	admit_rebind(sw, now);
+	for (uint32_t i = 0; i < sw->lcore_count; i++)
+		watchdog_rebind(&sw->lcore[i], old, now);
 	return 0;
 }
 
@@ -173,10 +181,9 @@ void sw_link(struct sw *sw, port_t port, bool up, ns_t now)
 	if (port_is_up(st) == up)
 		return;
 	atomic_store_explicit(&st->link_up, up, memory_order_relaxed);
-	if (up) {
-		admit_announce(lc, port, now);
+	watchdog_link(lc, port, now);
+	if (up)
 		return;
-	}
 	flush(lc, port);
 	pfc_rx_resume(&st->rx, 0, now);
 	st->paused_mask = 0;
@@ -190,7 +197,9 @@ void sw_link(struct sw *sw, port_t port, bool up, ns_t now)
 
 bool sw_held(const struct sw *sw, port_t port)
 {
-	return sw->port[port.v].xoff_mask != 0 && sw->pf->port[port.v].hold;
+	const struct port_state *st = &sw->port[port.v];
+
+	return (st->xoff_mask & (uint8_t)~st->discarded) != 0 && sw->pf->port[port.v].hold;
 }
 
 bool sw_backlogged(const struct sw *sw, port_t port)
@@ -207,8 +216,9 @@ void sw_tick(struct sw *sw, lcore_t lcore, ns_t now)
 	if (now.v < lc->tick_at.v)
 		return;
 	hold_expire(lc, now);
+	next = watchdog_tick(lc, now);
 	admit_xon_scan(lc, now);
-	next = hold_deadline(lc);
+	next = ns_min(next, hold_deadline(lc));
 	PORT_SET_FOR_EACH(port, &lc->xoff_ports) {
 		ns_t due = pfc_gen_deadline(&lc->port[port.v].gen);
 

@@ -83,6 +83,7 @@ enum sw_action_kind {
 			 // pkt stays the core's (an SW_ACTION_FREE follows)
 	SW_ACTION_PUNT,  // pkt, port: to the control thread, which learns and then sw_inject()s it
 	SW_ACTION_LEARN, // mac, vid, port: an address is new or moved; answer with sw_mac_set()
+	SW_ACTION_STORM, // port, queue, stormed: a watchdog found a storm or its end
 	SW_ACTION_SOLICIT, // pkt (borrowed), port, vid: ask for the address of its destination
 };
 
@@ -94,6 +95,8 @@ struct sw_action {
 	struct pkt *pkt;
 	struct port_set ports;
 	struct pfc_frame pfc;
+	queue_t queue;
+	bool stormed;
 };
 
 // Takes the next action; false when there is none. PFC frames come first.
@@ -107,6 +110,16 @@ void sw_copy(struct sw *sw, const struct pkt *original, struct pkt *copy, port_t
 // Puts a frame of the control thread into the bridge as if it had arrived on `port` (a punted frame
 // coming back), or, with PORT_NONE, floods it into VLAN `vid` (a solicitation). Lossy.
 void sw_inject(struct sw *sw, struct pkt *p, port_t port, uint16_t vid, ns_t now);
+
+// --- watchdog ---------------------------------------------------------------------------------
+
+// Makes the watchdog of a queue see a storm, for tests and drills, until it is turned off or the
+// link goes down. False when the queue has no watchdog or its link is down.
+bool sw_storm(struct sw *sw, port_t port, queue_t queue, bool on, ns_t now);
+
+// Applies the action of each watched queue of the lcore, storm or none, until it is turned off
+// again; besides the profile's own switch.
+void sw_big_red(struct sw *sw, lcore_t lcore, bool on, ns_t now);
 
 // --- bridge -----------------------------------------------------------------------------------
 

@@ -87,6 +87,18 @@ static void solicit(struct worker *worker, struct instance *in, const struct sw_
 		channel_report(&worker->channel, &message);
 }
 
+static void storm(struct worker *worker, struct instance *in, const struct sw_action *action)
+{
+	const struct message message = {
+		.kind = MESSAGE_STORM,
+		.instance = in,
+		.port = action->port,
+		.storm = { action->queue, action->stormed },
+	};
+
+	channel_report(&worker->channel, &message);
+}
+
 void actions_drain(struct worker *worker, struct instance *in, ns_t now)
 {
 	struct sw_action action;
@@ -99,6 +111,7 @@ void actions_drain(struct worker *worker, struct instance *in, ns_t now)
 		case SW_ACTION_PUNT: punt(worker, in, &action); break;
 		case SW_ACTION_LEARN: learn(worker, in, &action); break;
 		case SW_ACTION_SOLICIT: solicit(worker, in, &action); break;
+		case SW_ACTION_STORM: storm(worker, in, &action); break;
 		}
 	}
 }

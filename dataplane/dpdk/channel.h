@@ -32,11 +32,14 @@ enum message_kind {
 	MESSAGE_LCORE_STATS,      // [lcore] to fill
 	MESSAGE_CLEAR_WATERMARKS, // [watermark]
 	MESSAGE_CLEAR_GAP,
+	MESSAGE_FORCE_STORM, // [storm, port] storm.accepted is the answer
+	MESSAGE_BIG_RED,     // [up]
 	MESSAGE_STOP,
 	// lcore to control
 	MESSAGE_PUNT,    // [mbuf, port, vid] its struct pkt is as parsed
 	MESSAGE_LEARN,   // [mac, vid, port]
 	MESSAGE_SOLICIT, // [target, port, vid]
+	MESSAGE_STORM,   // [storm, port]
 };
 
 struct message {
@@ -60,6 +63,11 @@ struct message {
 			uint8_t address[16]; // IPv4 in the first four
 			bool ipv6;
 		} target;
+		struct {
+			queue_t queue;
+			bool on;
+			bool *accepted;
+		} storm;
 		enum watermark_kind watermark;
 		uint32_t count;
 		bool up;

@@ -68,9 +68,14 @@ static void apply(struct worker *worker, const struct message *m, ns_t now)
 		*m->lcore = worker->stats;
 		break;
 	case MESSAGE_CLEAR_GAP: worker->stats.max_gap_ns = 0; break;
+	case MESSAGE_FORCE_STORM:
+		*m->storm.accepted = sw_storm(in->sw, m->port, m->storm.queue, m->storm.on, now);
+		break;
+	case MESSAGE_BIG_RED: sw_big_red(in->sw, LCORE_FIRST, m->up, now); break;
 	case MESSAGE_STOP: worker->stop = true; break;
 	case MESSAGE_PUNT:
 	case MESSAGE_LEARN:
+	case MESSAGE_STORM:
 	case MESSAGE_SOLICIT: break; // of the other direction
 	}
 	if (in != NULL)

@@ -215,6 +215,10 @@ static void answer(struct rig *rig, const struct sw_action *action)
 				   rig->now);
 		return;
 	case SW_ACTION_SOLICIT: answer_solicit(rig, action); return;
+	case SW_ACTION_STORM:
+		rig->storms += action->stormed;
+		rig->restores += !action->stormed;
+		return;
 	}
 }
 

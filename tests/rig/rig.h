@@ -41,6 +41,8 @@ struct rig {
 	uint64_t learns;
 	uint64_t punts;
 	uint64_t solicits;
+	uint64_t storms;   // reported as detected
+	uint64_t restores; // reported as restored
 	struct sw_action last;
 	uint8_t descriptors; // per packet, 1 at first
 	int64_t live;        // packets that exist

@@ -210,6 +210,16 @@ void setup_vlan(struct sw_config *c, uint16_t id, const char *untagged, const ch
 	set_text(row->tagged, tagged);
 }
 
+struct pfc_wd_config *setup_pfc_wd(struct sw_config *c, const char *port,
+				   enum watchdog_action action)
+{
+	struct pfc_wd_config *row = add_row(c, "pfc_wd");
+
+	setup_name(row->port, port);
+	row->action = action;
+	return row;
+}
+
 struct pool_config *setup_find_pool(struct sw_config *c, const char *name)
 {
 	for (uint32_t i = 0; i < c->pool_count; i++) {

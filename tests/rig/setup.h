@@ -5,7 +5,7 @@
 // ships for its virtual switch, so that the field's own oracles apply.
 #pragma once
 
-#include "dataplane/core/config.h"
+#include "dataplane/core/profile.h"
 
 // The numbers of that platform (sonic-buildimage, KVM device folder).
 enum {
@@ -54,6 +54,10 @@ struct wred_config *setup_wred(struct sw_config *c, const char *name, uint64_t m
 void setup_queue(struct sw_config *c, const char *port, uint8_t queues, const char *scheduler,
 		 const char *wred);
 void setup_vlan(struct sw_config *c, uint16_t id, const char *untagged, const char *tagged);
+
+// A watchdog on every queue of `port` ("all" too) that PFC pauses.
+struct pfc_wd_config *setup_pfc_wd(struct sw_config *c, const char *port,
+				   enum watchdog_action action);
 
 // Rows that exist already.
 struct pool_config *setup_find_pool(struct sw_config *c, const char *name);
