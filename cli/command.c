@@ -28,6 +28,8 @@ static const struct command commands[] = {
 	{ "show priority-group drop counters", "frames that a full priority group refused", STATS,
 	  cmd_show_pg_drops, TAKES_PORT },
 	{ "show drops", "dropped frames by reason", STATS, cmd_show_drops, TAKES_PORT },
+	{ "show steering", "frames taken from and left to the kernel, by class", STATS,
+	  cmd_show_steering, TAKES_PORT },
 	{ "show buffer", "pools and lossless priority groups", STATS, cmd_show_buffer, TAKES_BOTH },
 	{ "show mac", "learned addresses", "GET", "/v1/mac", cmd_show_mac, TAKES_NOTHING },
 	{ "show lcores", "polling cores and their worst gap", "GET", "/v1/lcore", cmd_show_lcores,

@@ -110,6 +110,7 @@ static void on_second_timer(evutil_socket_t fd, short what, void *arg)
 		struct agent_switch *sw = &agent->sw[i];
 
 		port_keeper_count_lost(&sw->keeper);
+		port_keeper_steer(&sw->keeper);
 		age_macs(agent, sw->in);
 		if (agent->seconds % SAVE_PERIOD_S == 0)
 			mac_store_save(&sw->macs, agent->worker, sw->in);

@@ -14,6 +14,7 @@
 
 #include "dataplane/agent.h"
 #include "dataplane/options.h"
+#include "dataplane/steering.h"
 #include "sys/log.h"
 
 struct program {
@@ -67,12 +68,23 @@ static int check_pairs(const struct program *program)
 	return rc;
 }
 
+static int load_instance(struct instance *in, const char *path)
+{
+	int rc = instance_load(in, path, stderr);
+
+	for (uint32_t i = 0; i < in->port_count; i++) {
+		if (steering_check(&in->port[i], path, stderr) != 0)
+			rc = -EINVAL;
+	}
+	return rc;
+}
+
 static int load(struct program *program)
 {
 	int worst = 0;
 
 	for (uint32_t i = 0; i < program->options.config_count; i++) {
-		int rc = instance_load(&program->instance[i], program->options.config[i], stderr);
+		int rc = load_instance(&program->instance[i], program->options.config[i]);
 
 		if (rc != 0)
 			worst = rc;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dataplane/steering.h"
 #include "sys/log.h"
 
 enum {
@@ -29,13 +30,34 @@ static bool needs_pfc(const struct instance *in, uint32_t i)
 	return sends_pfc(in, i) || (!in->profile->port[i].hold && in->profile->port[i].rx.obey);
 }
 
+static void close_device(struct port *port)
+{
+	port_close(port);
+	steering_stop(port);
+}
+
+static int open_device(struct port_keeper *keeper, uint32_t i)
+{
+	struct instance *in = keeper->in;
+	struct port *port = &in->port[i];
+	int rc = steering_prepare(port);
+
+	if (rc == 0)
+		rc = port_open(port, pools_rx(&in->pools, port_contiguous_bytes(port)),
+			       needs_pfc(in, i));
+	if (rc == 0)
+		rc = steering_start(port);
+	if (rc != 0)
+		close_device(port);
+	return rc;
+}
+
 static int open_port(struct port_keeper *keeper, uint32_t i)
 {
 	struct instance *in = keeper->in;
 	struct port *port = &in->port[i];
 	struct pktio *io = &in->io[i];
-	int rc = port_open(port, pools_rx(&in->pools, port_contiguous_bytes(port)),
-			   needs_pfc(in, i));
+	int rc = open_device(keeper, i);
 
 	if (rc != 0)
 		return rc;
@@ -130,7 +152,7 @@ static void close_port(struct port_keeper *keeper, uint32_t i)
 {
 	if (keeper->in->io[i].active)
 		tell_link(keeper, i, false);
-	port_close(&keeper->in->port[i]);
+	close_device(&keeper->in->port[i]);
 }
 
 // True when the link came up.
@@ -189,6 +211,12 @@ void port_keeper_count_lost(struct port_keeper *keeper)
 		if (message.lost.no_buffer + message.lost.missed > 0)
 			channel_send(&keeper->worker->channel, &message);
 	}
+}
+
+void port_keeper_steer(struct port_keeper *keeper)
+{
+	for (uint32_t i = 0; i < keeper->in->port_count; i++)
+		steering_refresh(&keeper->in->port[i]);
 }
 
 void port_keeper_stop(struct port_keeper *keeper)

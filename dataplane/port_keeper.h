@@ -30,5 +30,8 @@ struct port_set port_keeper_poll(struct port_keeper *keeper, ns_t now);
 // Tells the switch what the drivers have lost since the last time.
 void port_keeper_count_lost(struct port_keeper *keeper);
 
+// Once a second: lets shared ports follow the kernel's addresses.
+void port_keeper_steer(struct port_keeper *keeper);
+
 // All links down, all devices closed. Accepts a keeper that never started.
 void port_keeper_stop(struct port_keeper *keeper);

@@ -12,6 +12,7 @@
 #include "dataplane/dpdk/eal.h"
 #include "dataplane/dpdk/snapshot.h"
 #include "dataplane/headroom.h"
+#include "dataplane/steering.h"
 
 static void set_number(json_t *object, const char *key, uint64_t value)
 {
@@ -138,6 +139,24 @@ static void set_pfc_path(json_t *object, const struct port *port)
 	set_text(object, "pfc_path_reason", port->pfc_reason);
 }
 
+static json_t *steering_json(const struct port *port)
+{
+	struct steer_counters counters;
+	json_t *list = json_array();
+
+	if (!steering_read(port, &counters))
+		return list;
+	for (uint32_t i = 0; i < STEER_CLASS_COUNT; i++) {
+		json_t *row = json_object();
+
+		set_text(row, "class", steer_class_keys[i]);
+		set_number(row, "taken_packets", counters.frames[i][STEER_TAKEN]);
+		set_number(row, "left_packets", counters.frames[i][STEER_LEFT]);
+		json_array_append_new(list, row);
+	}
+	return list;
+}
+
 static json_t *port_state(const struct port *port, const struct port_snapshot *snapshot)
 {
 	const struct port_config *config = port->config;
@@ -159,6 +178,7 @@ static json_t *port_state(const struct port *port, const struct port_snapshot *s
 	set_text(object, "pause", config->pause == CONFIG_PAUSE_HOLD ? "hold" : "frames");
 	set_pfc_path(object, port);
 	set_bool(object, "held", snapshot->held);
+	set_text(object, "steer", config->steer == CONFIG_STEER_ROCE ? "roce" : "all");
 	set_number(object, "pfc_enable", config->pfc_enable);
 	set_number(object, "refused_packets", snapshot->pending_count);
 	return object;
@@ -179,6 +199,7 @@ static json_t *port_json(const struct instance *in, uint32_t i, const struct sna
 	json_object_set_new(object, "priority_groups", groups_json(in, i, snapshot));
 	json_object_set_new(object, "queues", queues_json(pf, port));
 	json_object_set_new(object, "drops", drops_json(port));
+	json_object_set_new(object, "steering", steering_json(&in->port[i]));
 	return object;
 }
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Writes the reference pages that would rot if people wrote them: docs/config.md, docs/counters.md
-# and docs/drops.md, from the rows of schema/*.def.
+# Writes the reference pages that would rot if people wrote them: docs/config.md, docs/counters.md,
+# docs/drops.md and docs/steering.md, from the rows of schema/*.def.
 #
 # With --check nothing is written; the gate fails when a page differs from what would be written.
 # The name of a configuration list ("buffer_pool" of POOL_KNOB) is read from the descriptor tables.
-"""Generates docs/config.md, docs/counters.md and docs/drops.md from schema/*.def."""
+"""Generates docs/config.md, counters.md, drops.md and steering.md from schema/*.def."""
 import re
 import sys
 import tempfile
@@ -76,6 +76,14 @@ DROPS_INTRO = '''# Drop reasons
 A packet that leaves the switch other than by transmission or by being consumed counts exactly one
 of these. The side tells which port total it adds to: IN_DROPPED_PKTS of the ingress port or
 OUT_DROPPED_PKTS of the egress port.
+'''
+STEERING_INTRO = '''# Steering
+
+What the switch takes from an interface that it shares with the kernel (`steer = "roce"`), in the
+order in which its XDP program decides: the first class that fits. It looks behind at most two VLAN
+tags. *Own* addresses are those of the kernel on the interface and on devices stacked on it.
+[Sharing an interface](configuration.md#sharing-an-interface-with-the-kernel) says what follows from
+it; `weft show steering` counts.
 '''
 FAULTS_INTRO = '''## Why a configuration is refused
 
@@ -176,10 +184,16 @@ def drops_page(drops):
         [[f'`{row.name}`', SIDES[row.args['side']], cell(row.doc)] for row in drops])
 
 
+def steering_page(classes):
+    return note('schema/steering.def') + STEERING_INTRO + '\n' + table(
+        ['class', 'what the switch does'],
+        [[f'`{row.args["key"]}`', cell(row.doc)] for row in classes])
+
+
 def pages(tree):
     """Path -> text of every page whose schema file exists."""
     rows = {}
-    for name in ('config', 'faults', 'stats', 'drops'):
+    for name in ('config', 'faults', 'stats', 'drops', 'steering'):
         path = f'schema/{name}.def'
         rows[name] = schema_rows(tree, path)[0] if tree.has(path) else []
         for row in rows[name]:
@@ -192,6 +206,8 @@ def pages(tree):
         out['docs/counters.md'] = counters_page(rows['stats'])
     if rows['drops']:
         out['docs/drops.md'] = drops_page(rows['drops'])
+    if rows['steering']:
+        out['docs/steering.md'] = steering_page(rows['steering'])
     return out
 
 
@@ -213,6 +229,7 @@ FIXTURE = {
     'schema/stats.def': '// <OBJECT>_STAT(kind, NAME, field, doc)\n'
                         'PORT_STAT(GAUGE, IN, in, "now")\n',
     'schema/drops.def': '// DROP(NAME, side, doc)\nDROP(FULL, OUT, "no room")\n',
+    'schema/steering.def': '// STEER(NAME, key, doc)\nSTEER(OTHER, other, "left: the rest")\n',
     TABLES: '#define SW_KNOB(...) K(a)\nstatic const struct config_knob sw_knobs[] = {\n'
             '#define POOL_KNOB(...) K(a)\nstatic const struct config_knob pool_knobs[] = {\n'
             '{ "", sw_knobs }, ROWS("buffer_pool", pool_knobs, 1)\n',
@@ -222,6 +239,7 @@ CASES = [
     ('docs/config.md', 'schema/faults.def', 'no ', 'without '),
     ('docs/counters.md', 'schema/stats.def', 'GAUGE', 'COUNTER'),
     ('docs/drops.md', 'schema/drops.def', 'OUT', 'IN'),
+    ('docs/steering.md', 'schema/steering.def', 'the rest', 'all'),
     ('docs/drops.md', 'docs/drops.md', 'egress |', 'egress  |'),
 ]
 

@@ -79,6 +79,7 @@ struct pfc_wd_config {
 };
 
 enum config_pause { CONFIG_PAUSE_FRAMES, CONFIG_PAUSE_HOLD };
+enum config_steer { CONFIG_STEER_ALL, CONFIG_STEER_ROCE };
 enum config_trust { CONFIG_TRUST_DSCP, CONFIG_TRUST_PCP };
 enum config_pool_type { CONFIG_POOL_INGRESS, CONFIG_POOL_EGRESS };
 enum config_scheduler_type { CONFIG_SCHEDULER_STRICT, CONFIG_SCHEDULER_DWRR };

@@ -99,6 +99,7 @@ const struct driver drivers[] = {
 		.class = DRIVER_RING,
 		.pfc = DRIVER_PFC_PASS,
 		.contiguous = true,
+		.xdp = true,
 		.kernel = true,
 	},
 	{

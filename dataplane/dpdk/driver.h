@@ -40,6 +40,7 @@ struct driver {
 	bool rx_interrupts;
 	bool restart;       // the side that connects must be started again to connect again
 	bool eats_sent_pfc; // drops MAC control frames that software sends, whatever it is told
+	bool xdp;           // receives by way of an XDP program, which may be ours
 	bool kernel;        // sits on an interface of the kernel, named by iface=
 };
 

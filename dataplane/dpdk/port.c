@@ -112,34 +112,6 @@ static void clear_socket(const struct port *port)
 		stale_socket_remove(path);
 }
 
-static int probe(struct port *port)
-{
-	char iface[IF_NAMESIZE];
-	int rc;
-
-	port->kernel_index = 0;
-	if (port->driver->kernel && driver_argument(port->devargs, "iface", iface, sizeof(iface))) {
-		port->kernel_index = if_nametoindex(iface);
-		if (port->kernel_index == 0)
-			return fail(port, -ENODEV, "its kernel interface does not exist");
-	}
-	// The bus answers for a device that is there already as if it had made it.
-	if (port->driver->class != DRIVER_WIRE && find_device(port) == 0) {
-		port->ethdev = PORT_NO_DEVICE;
-		return fail(port, -EINVAL, "another port has this device");
-	}
-	clear_socket(port);
-	rc = rte_dev_probe(port->devargs);
-	if (rc < 0)
-		return fail(port, rc == -1 ? -ENODEV : rc, "the device cannot be probed");
-	rc = find_device(port);
-	if (rc < 0) {
-		port->ethdev = PORT_NO_DEVICE;
-		return fail(port, rc, "the device is no Ethernet port");
-	}
-	return 0;
-}
-
 // Asks the kernel about the interface that the device is made of; -ENODEV when there is none.
 static int kernel_request(const struct port *port, unsigned long what, struct ifreq *request)
 {
@@ -155,6 +127,61 @@ static int kernel_request(const struct port *port, unsigned long what, struct if
 	rc = ioctl(fd, what, request) == 0 ? 0 : -errno;
 	close(fd);
 	return rc;
+}
+
+// Others may live on the interface: what the port changes there ends with it.
+static void remember_kernel(struct port *port)
+{
+	struct ifreq request = { 0 };
+
+	port->kernel_mtu = 0;
+	port->kernel_promiscuous = true;
+	if (kernel_request(port, SIOCGIFMTU, &request) == 0)
+		port->kernel_mtu = (uint32_t)request.ifr_mtu;
+	if (kernel_request(port, SIOCGIFFLAGS, &request) == 0)
+		port->kernel_promiscuous = (request.ifr_flags & IFF_PROMISC) != 0;
+}
+
+static void restore_kernel_mtu(struct port *port)
+{
+	struct ifreq request = { .ifr_mtu = (int)port->kernel_mtu };
+
+	if (port->kernel_mtu != 0 && port->kernel_mtu != port->config->mtu)
+		kernel_request(port, SIOCSIFMTU, &request);
+	port->kernel_mtu = 0;
+}
+
+static int probe(struct port *port)
+{
+	char devargs[sizeof(port->devargs) + 64];
+	char iface[IF_NAMESIZE];
+	int rc;
+
+	port->kernel_index = 0;
+	if (port->driver->kernel && driver_argument(port->devargs, "iface", iface, sizeof(iface))) {
+		port->kernel_index = if_nametoindex(iface);
+		if (port->kernel_index == 0)
+			return fail(port, -ENODEV, "its kernel interface does not exist");
+	}
+	// The bus answers for a device that is there already as if it had made it.
+	if (port->driver->class != DRIVER_WIRE && find_device(port) == 0) {
+		port->ethdev = PORT_NO_DEVICE;
+		return fail(port, -EINVAL, "another port has this device");
+	}
+	clear_socket(port);
+	remember_kernel(port);
+	snprintf(devargs, sizeof(devargs), "%s%s%s", port->devargs,
+		 port->xdp_program != NULL ? ",xdp_prog=" : "",
+		 port->xdp_program != NULL ? port->xdp_program : "");
+	rc = rte_dev_probe(devargs);
+	if (rc < 0)
+		return fail(port, rc == -1 ? -ENODEV : rc, "the device cannot be probed");
+	rc = find_device(port);
+	if (rc < 0) {
+		port->ethdev = PORT_NO_DEVICE;
+		return fail(port, rc, "the device is no Ethernet port");
+	}
+	return 0;
 }
 
 // Frames longer than an interface's MTU would be lost in the kernel.
@@ -356,11 +383,14 @@ void port_close(struct port *port)
 		return;
 	if (rte_eth_dev_info_get(port->ethdev, &info) != 0)
 		info.device = NULL;
+	if (!port->kernel_promiscuous)
+		rte_eth_promiscuous_disable(port->ethdev);
 	rte_eth_dev_callback_unregister(port->ethdev, RTE_ETH_EVENT_INTR_RMV, on_removed, port);
 	rte_eth_dev_stop(port->ethdev);
 	rte_eth_dev_close(port->ethdev);
 	if (info.device != NULL)
 		rte_dev_remove(info.device);
+	restore_kernel_mtu(port);
 	port->ethdev = PORT_NO_DEVICE;
 	port->carrier = false;
 }

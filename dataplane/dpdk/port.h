@@ -22,9 +22,13 @@ struct port {
 	bool was_up;                          // had carrier since it was opened
 	bool failed; // the last attempt to open it failed, and that was said
 	uint8_t mac[6];
-	uint32_t kernel_index;   // of the kernel's interface behind it, 0: none
-	uint32_t link_mbps;      // as the driver reports it
-	uint32_t rx_ring_frames; // what the rings may hold
+	struct steering *steering; // of dataplane/steering.c, which alone looks inside; NULL: none
+	const char *xdp_program;   // file of the program that its driver shall load, or NULL
+	uint32_t kernel_index;     // of the kernel's interface behind it, 0: none
+	uint32_t kernel_mtu;       // what the interface had before, 0: not touched
+	bool kernel_promiscuous;   // likewise
+	uint32_t link_mbps;        // as the driver reports it
+	uint32_t rx_ring_frames;   // what the rings may hold
 	uint32_t tx_ring_frames;
 	enum pfc_path pfc;         // as of the last port_open()
 	char pfc_reason[160];      // why it is not software's, or empty
