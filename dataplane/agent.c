@@ -164,6 +164,20 @@ static void remove_event(struct event *event)
 		event_free(event);
 }
 
+// A port that waits for its device is looked for again and again; say so once.
+static void log_ready(const struct instance *in)
+{
+	uint32_t waiting = 0;
+
+	for (uint32_t i = 0; i < in->port_count; i++)
+		waiting += in->port[i].config->admin && in->port[i].ethdev == PORT_NO_DEVICE;
+	if (waiting == 0)
+		log_info("%s: ready, %u ports", in->config->sw.name, in->port_count);
+	else
+		log_info("%s: ready, %u ports, %u of them waiting for their devices",
+			 in->config->sw.name, in->port_count, waiting);
+}
+
 static int open_switch(struct agent *agent, struct agent_switch *sw,
 		       const struct agent_options *options)
 {
@@ -179,7 +193,7 @@ static int open_switch(struct agent *agent, struct agent_switch *sw,
 	if (rc != 0)
 		return rc;
 	poll_ports(agent, sw);
-	log_info("%s: ready, %u ports", sw->in->config->sw.name, sw->in->port_count);
+	log_ready(sw->in);
 	return 0;
 }
 
