@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// weft show switch | lcores | drivers | mac and weft clear watermark: what belongs to the switch as
-// a whole rather than to one of its ports.
+// weft show switch | lcores | drivers | mac, weft clear watermark and weft link: what belongs to
+// the switch as a whole rather than to one of its ports, and links between switches.
 
 #include "cli/command.h"
 
@@ -110,5 +110,20 @@ int cmd_clear_watermark(const struct query *query, struct report *report)
 	struct table *table = report_table(report, "cleared", COLUMNS(columns));
 
 	row_text(table_row(table), query->kind);
+	return 0;
+}
+
+int cmd_link(const struct query *query, struct report *report)
+{
+	static const struct column columns[] = {
+		{ "IFACE", "port", CELL_TEXT },
+		{ "Link", "link", CELL_TEXT },
+		{ "Cut", "cut", CELL_TEXT },
+	};
+	struct table *table = report_table(report, "links", COLUMNS(columns));
+	json_t *row = table_row(table);
+
+	for (uint32_t i = 0; i < table->column_count; i++)
+		row_member(row, query->reply, columns[i].key);
 	return 0;
 }

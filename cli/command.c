@@ -39,6 +39,10 @@ static const struct command commands[] = {
 	{ "show switch", "counters of the whole switch", STATS, cmd_show_switch, TAKES_KIND },
 	{ "clear watermark", "restart watermarks of one kind", "POST", "/v1/clear",
 	  cmd_clear_watermark, TAKES_KIND },
+	{ "link cut", "take an in-memory link down, as by pulling its cable", "POST",
+	  "/v1/link?cut=1", cmd_link, TAKES_PORT | TAKES_ONE_PORT },
+	{ "link heal", "let a link that was cut come back", "POST", "/v1/link?heal=1", cmd_link,
+	  TAKES_PORT | TAKES_ONE_PORT },
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
@@ -128,6 +132,10 @@ const struct command *command_find(const char *const *words, uint32_t count, con
 			found_words = depth;
 		}
 	}
+	if (found != NULL && count == found_words && (found->takes & TAKES_ONE_PORT)) {
+		fprintf(stderr, "weft: %s: which port?\n", found->words);
+		return NULL;
+	}
 	if (found != NULL && count == found_words)
 		return found;
 	if (found != NULL && (found->takes & TAKES_PORT) && count == found_words + 1) {
@@ -146,6 +154,13 @@ const struct command *command_find(const char *const *words, uint32_t count, con
 	return NULL;
 }
 
+static const char *port_word(const struct command *command)
+{
+	if (command->takes & TAKES_ONE_PORT)
+		return "PORT";
+	return command->takes & TAKES_PORT ? "[PORT]" : "";
+}
+
 void command_help(const char *const *words, uint32_t count, FILE *out)
 {
 	for (uint32_t i = 0; i < COMMAND_COUNT; i++) {
@@ -153,7 +168,7 @@ void command_help(const char *const *words, uint32_t count, FILE *out)
 
 		if (matching_words(command, words, count) != count)
 			continue;
-		fprintf(out, "  weft %-33s %-6s %s\n", command->words,
-			command->takes & TAKES_PORT ? "[PORT]" : "", command->help);
+		fprintf(out, "  weft %-33s %-6s %s\n", command->words, port_word(command),
+			command->help);
 	}
 }

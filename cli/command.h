@@ -24,6 +24,7 @@ enum command_takes {
 	TAKES_PORT = 1, // one more word: a port
 	TAKES_KIND = 2, // the target gets ?watermark=KIND
 	TAKES_BOTH = TAKES_PORT | TAKES_KIND,
+	TAKES_ONE_PORT = 4, // with TAKES_PORT: must be given, and goes with the request
 };
 
 struct command {
@@ -59,3 +60,4 @@ command_fn cmd_show_lcores;
 command_fn cmd_show_drivers;
 command_fn cmd_show_switch;
 command_fn cmd_clear_watermark;
+command_fn cmd_link;

@@ -29,14 +29,23 @@ static int help(const struct options *options)
 static int run(const struct command *command, const struct options *options, const char *port)
 {
 	const bool takes_kind = command->takes & TAKES_KIND;
-	struct query query = { .port = port, .kind = options->kind, .nonzero = options->nonzero };
+	const bool sends_port = command->takes & TAKES_ONE_PORT;
+	struct query query = { .port = sends_port ? NULL : port,
+			       .kind = options->kind,
+			       .nonzero = options->nonzero };
 	struct report report = { 0 };
-	char target[128];
+	char target[256];
 	json_t *reply;
 	int rc;
 
-	snprintf(target, sizeof(target), "%s%s%s", command->target, takes_kind ? "?watermark=" : "",
-		 takes_kind ? options->kind : "");
+	// What no port's name may hold would change the meaning of the request.
+	if (sends_port && port[strcspn(port, " \r\n&?#%+")] != '\0') {
+		fprintf(stderr, "weft: no port %s; see weft show interface\n", port);
+		return EXIT_REFUSED;
+	}
+	snprintf(target, sizeof(target), "%s%s%s%s%s", command->target,
+		 takes_kind ? "?watermark=" : "", takes_kind ? options->kind : "",
+		 sends_port ? "&port=" : "", sends_port ? port : "");
 	reply = client_call(&(struct client_request){ options->run_dir, options->name,
 						      command->method, target });
 	if (reply == NULL)

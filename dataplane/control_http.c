@@ -20,6 +20,7 @@
 #include <event2/listener.h>
 #include <jansson.h>
 
+#include "dataplane/dpdk/link.h"
 #include "dataplane/dpdk/stale_socket.h"
 #include "dataplane/stats_json.h"
 #include "sys/log.h"
@@ -159,6 +160,45 @@ static void on_clear(struct evhttp_request *request, void *arg)
 	evhttp_clear_headers(&query);
 }
 
+// The port that ?port= names, by name or alias, or NULL.
+static struct port *find_port(const struct instance *in, const char *name)
+{
+	for (uint32_t i = 0; i < in->port_count && name != NULL; i++) {
+		const struct port_config *config = in->port[i].config;
+
+		if (strcmp(config->name, name) == 0 ||
+		    (config->alias[0] != '\0' && strcmp(config->alias, name) == 0))
+			return &in->port[i];
+	}
+	return NULL;
+}
+
+static void on_link(struct evhttp_request *request, void *arg)
+{
+	struct control_http *http = arg;
+	struct evkeyvalq query;
+	struct port *port;
+	bool cut;
+
+	if (!accept_method(request, EVHTTP_REQ_POST))
+		return;
+	parse_query(request, &query);
+	port = find_port(http->in, evhttp_find_header(&query, "port"));
+	cut = evhttp_find_header(&query, "cut") != NULL;
+	if (port == NULL) {
+		reply_error(request, HTTP_BADREQUEST, "no such port");
+	} else if (cut == (evhttp_find_header(&query, "heal") != NULL)) {
+		reply_error(request, HTTP_BADREQUEST, "say cut or heal");
+	} else if (port->link == NULL) {
+		reply_error(request, HTTP_BADREQUEST, "only an in-memory link can be cut");
+	} else {
+		link_cut(port, cut);
+		reply_ok(request, json_pack("{s:s, s:s, s:b}", "port", port->config->name, "link",
+					    port->link->name, "cut", cut));
+	}
+	evhttp_clear_headers(&query);
+}
+
 static void on_other(struct evhttp_request *request, void *arg)
 {
 	reply_error(request, HTTP_NOTFOUND, "no such resource");
@@ -229,6 +269,7 @@ struct control_http *control_http_open(struct event_base *base, const char *run_
 	evhttp_set_cb(http->server, "/v1/lcore", on_lcore, http);
 	evhttp_set_cb(http->server, "/v1/driver", on_driver, http);
 	evhttp_set_cb(http->server, "/v1/clear", on_clear, http);
+	evhttp_set_cb(http->server, "/v1/link", on_link, http);
 	evhttp_set_gencb(http->server, on_other, http);
 	rc = start(http, run_dir);
 	if (rc == 0)

@@ -13,14 +13,20 @@
 #include <rte_launch.h>
 
 #include "dataplane/agent.h"
+#include "dataplane/dpdk/link.h"
 #include "dataplane/options.h"
 #include "dataplane/steering.h"
 #include "sys/log.h"
+
+enum { EAL_OVERHEAD_BYTES = 32 << 20 };
 
 struct program {
 	struct options options;
 	struct eal_options eal;
 	struct worker worker;
+	struct pool_plan plan;
+	struct pools pools; // of all switches
+	struct links links; // between ports of all switches
 	struct instance instance[OPTIONS_CONFIG_MAX];
 	uint32_t loaded;
 	uint32_t created;
@@ -30,7 +36,7 @@ static bool same_device(const char *a, const char *b)
 {
 	size_t len = strcspn(a, ",");
 
-	return strcspn(b, ",") == len && memcmp(a, b, len) == 0;
+	return config_link_name(a) == NULL && strcspn(b, ",") == len && memcmp(a, b, len) == 0;
 }
 
 // Two switches of one process: names and devices are theirs alone.
@@ -79,6 +85,29 @@ static int load_instance(struct instance *in, const char *path)
 	return rc;
 }
 
+static int join_links(struct links *links, struct instance *in, const char *path)
+{
+	int worst = 0;
+
+	for (uint32_t i = 0; i < in->port_count; i++) {
+		if (links_join(links, &in->port[i], path, stderr) != 0)
+			worst = -EINVAL;
+	}
+	return worst;
+}
+
+static int check_links(struct program *program)
+{
+	int worst = 0;
+
+	for (uint32_t i = 0; i < program->loaded; i++) {
+		if (join_links(&program->links, &program->instance[i],
+			       program->options.config[i]) != 0)
+			worst = -EINVAL;
+	}
+	return worst != 0 ? worst : links_check(&program->links, stderr);
+}
+
 static int load(struct program *program)
 {
 	int worst = 0;
@@ -90,11 +119,16 @@ static int load(struct program *program)
 			worst = rc;
 	}
 	program->loaded = program->options.config_count;
-	return worst != 0 ? worst : check_pairs(program);
+	if (worst == 0)
+		worst = check_pairs(program);
+	return worst == 0 ? check_links(program) : worst;
 }
 
-static void plan_instance(struct eal_options *eal, const struct instance *in)
+static void plan_instance(struct program *program, const struct instance *in)
 {
+	struct eal_options *eal = &program->eal;
+
+	pool_plan_add(&program->plan, &in->need);
 	eal->memory_bytes += instance_bytes(in);
 	for (uint32_t i = 0; i < in->port_count; i++) {
 		if (in->port[i].driver->class == DRIVER_WIRE && eal->pci_count < EAL_PCI_MAX)
@@ -108,20 +142,32 @@ static void plan_eal(struct program *program)
 		.name = program->instance[0].config->sw.name,
 		.memory = program->options.memory,
 		.cpu = program->options.cpu,
+		.memory_bytes = EAL_OVERHEAD_BYTES,
 	};
+	program->plan = pool_plan_start();
 	for (uint32_t i = 0; i < program->loaded; i++)
-		plan_instance(&program->eal, &program->instance[i]);
+		plan_instance(program, &program->instance[i]);
+	program->eal.memory_bytes += pool_plan_bytes(&program->plan);
 }
 
 static int create(struct program *program)
 {
 	struct worker *worker = &program->worker;
+	int rc = pools_create(&program->plan, &program->pools);
 
+	if (rc != 0) {
+		log_err("%s: %u packet buffers cannot be made: %s", program->eal.name,
+			program->plan.data_count, strerror(-rc));
+		return rc;
+	}
+	rc = links_create(&program->links);
+	if (rc != 0)
+		return rc;
 	clock_start(&worker->clock);
 	worker->busy_poll = program->options.busy_poll;
 	for (uint32_t i = 0; i < program->loaded; i++) {
-		int rc = instance_create(&program->instance[i], clock_now(&worker->clock));
-
+		rc = instance_create(&program->instance[i], &program->pools,
+				     clock_now(&worker->clock));
 		if (rc != 0)
 			return rc;
 		worker->instance[i] = &program->instance[i];
@@ -190,6 +236,8 @@ static int start(struct program *program)
 	channel_close(&program->worker.channel);
 	for (uint32_t i = 0; i < program->loaded; i++)
 		instance_release(&program->instance[i]);
+	links_destroy(&program->links);
+	pools_destroy(&program->pools);
 	eal_stop();
 	return rc;
 }
@@ -208,6 +256,7 @@ int main(int argc, char **argv)
 	rc = load(&program);
 	if (rc == 0 && !program.options.check)
 		rc = start(&program);
+	links_destroy(&program.links);
 	for (uint32_t i = 0; i < program.loaded; i++)
 		instance_unload(&program.instance[i]);
 	return rc == 0 ? 0 : 1;

@@ -14,7 +14,7 @@
 static const char usage[] =
 	"usage: weft-switch -c FILE [option ...]\n"
 	"\n"
-	"  -c, --config FILE     configuration of the switch\n"
+	"  -c, --config FILE     configuration of a switch; once for each switch of the process\n"
 	"      --check           check the configuration and end: 0 when it is right, else 1\n"
 	"      --busy-poll       never sleep: lowest latency, one whole processor\n"
 	"      --lcore N         processor of the forwarding lcore (default: any)\n"
@@ -67,6 +67,12 @@ static bool add_config(struct options *options, const char *path)
 {
 	if (options->config_count == OPTIONS_CONFIG_MAX) {
 		fprintf(stderr, "weft-switch: more than %d configurations\n", OPTIONS_CONFIG_MAX);
+		return false;
+	}
+	for (uint32_t i = 0; i < options->config_count; i++) {
+		if (strcmp(options->config[i], path) != 0)
+			continue;
+		fprintf(stderr, "weft-switch: -c %s: given twice\n", path);
 		return false;
 	}
 	options->config[options->config_count++] = path;

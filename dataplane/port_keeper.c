@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dataplane/dpdk/link.h"
 #include "dataplane/steering.h"
 #include "sys/log.h"
 
@@ -43,7 +44,7 @@ static int open_device(struct port_keeper *keeper, uint32_t i)
 	int rc = steering_prepare(port);
 
 	if (rc == 0)
-		rc = port_open(port, pools_rx(&in->pools, port_contiguous_bytes(port)),
+		rc = port_open(port, pools_rx(in->pools, port_contiguous_bytes(port)),
 			       needs_pfc(in, i));
 	if (rc == 0)
 		rc = steering_start(port);
@@ -62,6 +63,8 @@ static int open_port(struct port_keeper *keeper, uint32_t i)
 	if (rc != 0)
 		return rc;
 	io->ethdev = port->ethdev;
+	io->link_rx = port->link != NULL ? link_rx_ring(port) : NULL;
+	io->link_tx = port->link != NULL ? link_tx_ring(port) : NULL;
 	io->interrupts = port->driver->rx_interrupts;
 	io->contiguous = port->driver->contiguous;
 	io->wire = port->driver->class == DRIVER_WIRE;

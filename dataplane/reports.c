@@ -79,7 +79,7 @@ static void handle_solicit(struct worker *worker, const struct message *report,
 {
 	const uint8_t *address = report->target.address;
 	const uint8_t *ipv4 = report->target.ipv6 ? neighbor_mapped_ipv4(address) : address;
-	struct rte_mbuf *m = rte_pktmbuf_alloc(report->instance->pools.control);
+	struct rte_mbuf *m = rte_pktmbuf_alloc(report->instance->pools->control);
 	uint8_t frame[NEIGHBOR_FRAME_MAX];
 	uint8_t own[6];
 	uint32_t len;

@@ -78,6 +78,18 @@ struct pfc_wd_config {
 #include "schema/config.def"
 };
 
+// The name of the in-memory link that a port with these devargs is an end of, or NULL. It is no
+// device: two ports have it.
+static inline const char *config_link_name(const char *devargs)
+{
+	static const char prefix[] = "link:";
+	uint32_t i = 0;
+
+	while (prefix[i] != '\0' && devargs[i] == prefix[i])
+		i++;
+	return prefix[i] == '\0' ? devargs + i : NULL;
+}
+
 enum config_pause { CONFIG_PAUSE_FRAMES, CONFIG_PAUSE_HOLD };
 enum config_steer { CONFIG_STEER_ALL, CONFIG_STEER_ROCE };
 enum config_trust { CONFIG_TRUST_DSCP, CONFIG_TRUST_PCP };

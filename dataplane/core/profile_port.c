@@ -108,6 +108,8 @@ static int check_device(struct build *b, uint32_t port)
 	size_t len = device_name_length(row->devargs);
 	char name[CONFIG_NAME_BYTES] = { 0 };
 
+	if (config_link_name(row->devargs) != NULL)
+		return 0;
 	memcpy(name, row->devargs, len < sizeof(name) ? len : sizeof(name) - 1);
 	for (uint32_t i = 0; i < port; i++) {
 		const char *other = b->config->port[i].devargs;

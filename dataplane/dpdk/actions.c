@@ -13,7 +13,7 @@ static void flood(struct instance *in, const struct sw_action *action, ns_t now)
 	struct rte_mbuf *original = mbuf_of_pkt(action->pkt);
 
 	PORT_SET_FOR_EACH(port, &action->ports) {
-		struct rte_mbuf *m = rte_pktmbuf_copy(original, in->pools.data, 0, UINT32_MAX);
+		struct rte_mbuf *m = rte_pktmbuf_copy(original, in->pools->data, 0, UINT32_MAX);
 
 		sw_copy(in->sw, action->pkt, m != NULL ? pkt_from_mbuf(m) : NULL, port, now);
 	}

@@ -37,6 +37,8 @@ enum {
 		.rx_interrupts = true,                                                             \
 	}
 
+static const char link_name[] = "link"; // no prefix of devargs: see config_link_name()
+
 const struct driver drivers[] = {
 	NIC("pci", NIC_LOSS),
 	NIC("net_mlx5", NIC_LOSS),
@@ -129,6 +131,15 @@ const struct driver drivers[] = {
 		.rx_interrupts = true,
 	},
 	{
+		.name = link_name,
+		.loss = "nothing while up; what is on its way when it goes down",
+		.max_mtu = MTU_MAX,
+		.idle_us = 500,
+		.ring = DRIVER_RING_DESCRIPTORS,
+		.class = DRIVER_RING,
+		.pfc = DRIVER_PFC_PASS,
+	},
+	{
 		.name = "net_ring",
 		.loss = "nothing",
 		.max_mtu = MTU_MAX,
@@ -176,10 +187,13 @@ const struct driver *driver_pci(void)
 
 const struct driver *driver_of_devargs(const char *devargs)
 {
+	if (config_link_name(devargs) != NULL)
+		return driver_of_name(link_name, NULL);
 	if (is_pci_address(devargs))
 		return driver_pci();
 	for (uint32_t i = 1; i < driver_count; i++) {
-		if (strncmp(devargs, drivers[i].name, strlen(drivers[i].name)) == 0)
+		if (strncmp(devargs, drivers[i].name, strlen(drivers[i].name)) == 0 &&
+		    drivers[i].name != link_name)
 			return &drivers[i];
 	}
 	return NULL;

@@ -21,7 +21,8 @@ enum driver_ring {
 };
 
 struct driver {
-	// "pci" stands for a PCI address, the others are names as in devargs.
+	// "pci" stands for a PCI address, "link" for an in-memory link, the others are names as in
+	// devargs.
 	const char *name;
 	// What it may lose silently, and when.
 	const char *loss;

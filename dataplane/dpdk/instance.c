@@ -19,8 +19,8 @@
 #include "sys/log.h"
 
 enum {
-	EAL_OVERHEAD_BYTES = 32 << 20, // rings, devices and what malloc loses
-	PORT_OVERHEAD_BYTES = 1 << 20,
+	OVERHEAD_BYTES = 1 << 20,      // what malloc loses
+	PORT_OVERHEAD_BYTES = 1 << 20, // rings, devices
 };
 
 static int build_profile(struct instance *in, const char *path, FILE *errors)
@@ -46,28 +46,24 @@ static int build_profile(struct instance *in, const char *path, FILE *errors)
 
 static int prepare_ports(struct instance *in, const char *path, FILE *errors)
 {
-	uint32_t contiguous = 0;
-	uint32_t own_mbufs = 0;
 	int rc = 0;
 
 	in->port_count = in->config->port_count;
 	in->port = calloc(in->port_count, sizeof(*in->port));
 	if (in->port == NULL)
 		return -ENOMEM;
+	in->need = pool_need_of((uint32_t)in->config->sw.descriptors);
 	for (uint32_t i = 0; i < in->port_count; i++) {
 		struct port *port = &in->port[i];
-		uint32_t bytes;
 
 		if (port_prepare(port, in->config->sw.name, &in->config->port[i], path, errors) !=
 		    0) {
 			rc = -EINVAL;
 			continue;
 		}
-		bytes = port_contiguous_bytes(port);
-		contiguous = bytes > contiguous ? bytes : contiguous;
-		own_mbufs += port->driver->own_mbufs;
+		pool_need_port(&in->need, port_ring_mbufs(port), (uint32_t)port->config->tx_ring,
+			       port->driver->own_mbufs, port_contiguous_bytes(port));
 	}
-	pool_plan(in->config, contiguous, own_mbufs, &in->plan);
 	return rc;
 }
 
@@ -91,55 +87,43 @@ int instance_load(struct instance *in, const char *path, FILE *errors)
 
 uint64_t instance_bytes(const struct instance *in)
 {
-	return in->plan.bytes + sw_bytes(in->profile) + EAL_OVERHEAD_BYTES +
+	return sw_bytes(in->profile) + OVERHEAD_BYTES +
 	       in->port_count * (uint64_t)PORT_OVERHEAD_BYTES;
 }
 
 static void prepare_io(struct instance *in)
 {
 	for (uint32_t i = 0; i < in->port_count; i++) {
-		in->io[i].control = in->pools.control;
-		in->io[i].linear = pools_rx(&in->pools, port_contiguous_bytes(&in->port[i]));
+		in->io[i].control = in->pools->control;
+		in->io[i].linear = pools_rx(in->pools, port_contiguous_bytes(&in->port[i]));
 		in->io[i].ethdev = PORT_NO_DEVICE;
 		in->io[i].sw = in->sw;
 		in->io[i].port = (port_t){ (uint16_t)i };
 	}
 }
 
-int instance_create(struct instance *in, ns_t now)
+int instance_create(struct instance *in, const struct pools *pools, ns_t now)
 {
-	const char *name = in->config->sw.name;
-	int rc = pools_create(&in->plan, &in->pools);
-	void *memory;
+	void *memory = rte_malloc("weft_sw", sw_bytes(in->profile), 64);
 
-	if (rc != 0) {
-		log_err("%s: %u packet buffers cannot be made: %s", name, in->plan.data_count,
-			strerror(-rc));
-		return rc;
-	}
-	memory = rte_malloc("weft_sw", sw_bytes(in->profile), 64);
 	in->io = rte_zmalloc("weft_io", in->port_count * sizeof(*in->io), 64);
 	if (memory == NULL || in->io == NULL) {
-		log_err("%s: no memory for the switch", name);
+		log_err("%s: no memory for the switch", in->config->sw.name);
 		rte_free(memory);
-		goto err;
+		rte_free(in->io);
+		in->io = NULL;
+		return -ENOMEM;
 	}
+	in->pools = pools;
 	in->sw = sw_init(memory, in->profile, in->config->sw.seed, now);
 	prepare_io(in);
 	return 0;
-
-err:
-	rte_free(in->io);
-	in->io = NULL;
-	pools_destroy(&in->pools);
-	return -ENOMEM;
 }
 
 void instance_release(struct instance *in)
 {
 	rte_free(in->io);
 	rte_free(in->sw);
-	pools_destroy(&in->pools);
 	in->io = NULL;
 	in->sw = NULL;
 }

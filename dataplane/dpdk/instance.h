@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One switch of this process: the core's value, its buffers and its ports. A process may host
+// One switch of this process: the core's value and its ports. A process may host
 // several; the forwarding lcore polls them in turn.
 #pragma once
 
@@ -11,8 +11,8 @@ struct instance {
 	// control: rw until the lcore starts, ro afterwards
 	struct sw_config *config;
 	uint32_t port_count;
-	struct pool_plan plan;
-	struct pools pools;
+	struct pool_need need;
+	const struct pools *pools; // of the process
 	// control: rw
 	struct port *port;          // port_count
 	struct sw_profile *profile; // in use by the core; replaced through MESSAGE_PROFILE
@@ -25,12 +25,12 @@ struct instance {
 // `errors` ("FILE:LINE: ..."). Needs no EAL. 0, or -errno and nothing left behind.
 int instance_load(struct instance *in, const char *path, FILE *errors);
 
-// EAL memory that the switch will need.
+// EAL memory that the switch will need beside its packet buffers.
 uint64_t instance_bytes(const struct instance *in);
 
-// Once the EAL has started: buffers and the switch itself, all links down, no port open. 0, or
-// -errno, logged, and nothing left behind but what instance_load() made.
-int instance_create(struct instance *in, ns_t now);
+// Once the EAL has started: the switch itself, all links down, no port open; its frames come from
+// `pools`. 0, or -errno, logged, and nothing left behind but what instance_load() made.
+int instance_create(struct instance *in, const struct pools *pools, ns_t now);
 
 // Undoes instance_create(): ports are closed, the lcore has ended, the EAL still runs. Accepts an
 // instance that was never created.

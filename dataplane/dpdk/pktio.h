@@ -2,9 +2,10 @@
 //
 // The packet side of a port: what the forwarding lcore needs to receive and send, and nothing else.
 //
-// Frames that the driver does not take wait in `pending`, and until they are gone the core is not
-// asked for more, so what a pause cannot recall is at most the driver's ring and one burst. PFC
-// frames do not wait behind them: only the driver's ring is ahead of a PFC frame.
+// Frames that the driver, or the ring of an in-memory link (link.h), does not take wait in
+// `pending`, and until they are gone the core is not asked for more, so what a pause cannot recall
+// is at most that ring and one burst. PFC frames do not wait behind them: only the ring is ahead of
+// a PFC frame.
 #pragma once
 
 #include "dataplane/core/sw.h"
@@ -16,6 +17,8 @@ static_assert((int)PKTIO_BURST <= (int)SW_BURST_MAX, "a burst is one call of the
 // All fields belong to the lcore from a MESSAGE_LINK up to its answer to the MESSAGE_LINK down, to
 // control otherwise.
 struct pktio {
+	struct rte_ring *link_rx; // instead of a device: the rings of an in-memory link
+	struct rte_ring *link_tx;
 	uint16_t ethdev;
 	bool active;     // link up: may be received from and sent to
 	bool interrupts; // the driver may have receive interrupts

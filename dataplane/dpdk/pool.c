@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sizes and creates the mempools of a switch.
+// Sizes and creates the mempools of the process.
 //
-// The data pools are never the limit: each can hold every descriptor the core may charge, plus all
-// that sits in rings and on its way. Running out would be a hidden drop point before admission.
+// The data pools are never the limit: each can hold every descriptor that the switches may charge,
+// plus all that sits in rings and on its way. Running out would be a hidden drop point before
+// admission.
 
 #include "dataplane/dpdk/pool.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include <rte_errno.h>
 
@@ -37,54 +37,67 @@ static uint64_t pool_bytes(uint64_t count, uint64_t room_bytes)
 	return (count + per_page - 1) / per_page * PAGE_BYTES;
 }
 
-void pool_plan(const struct sw_config *config, uint32_t contiguous_bytes, uint32_t own_mbufs,
-	       struct pool_plan *plan)
+struct pool_need pool_need_of(uint32_t descriptors)
 {
-	uint32_t data = (uint32_t)config->sw.descriptors + own_mbufs + PUNT_MBUFS + CACHES_MBUFS;
-	uint32_t control = CONTROL_SHARED;
-
-	for (uint32_t i = 0; i < config->port_count; i++) {
-		const struct port_config *port = &config->port[i];
-
-		data += (uint32_t)(port->rx_ring + port->tx_ring) + BURST_MBUFS;
-		control += (uint32_t)port->tx_ring + CONTROL_PER_PORT;
-	}
-	*plan = (struct pool_plan){ .data_count = data, .control_count = control };
-	plan->bytes = pool_bytes(data, POOL_SEGMENT_BYTES) +
-		      pool_bytes(control, POOL_CONTROL_BYTES);
-	if (contiguous_bytes <= POOL_SEGMENT_BYTES)
-		return;
-	plan->wide_room_bytes = RTE_ALIGN_CEIL(contiguous_bytes, 64u);
-	plan->bytes += pool_bytes(data, plan->wide_room_bytes);
+	return (struct pool_need){ .data = descriptors };
 }
 
-static int create(uint32_t id, const char *kind, uint32_t count, uint32_t room_bytes,
-		  struct rte_mempool **out)
+void pool_need_port(struct pool_need *need, uint32_t ring_mbufs, uint32_t tx_ring,
+		    uint32_t own_mbufs, uint32_t contiguous_bytes)
 {
-	char text[RTE_MEMPOOL_NAMESIZE];
+	need->data += ring_mbufs + own_mbufs + BURST_MBUFS;
+	need->control += tx_ring + CONTROL_PER_PORT;
+	if (contiguous_bytes > need->contiguous_bytes)
+		need->contiguous_bytes = contiguous_bytes;
+}
 
-	snprintf(text, sizeof(text), "%s_%u", kind, id);
-	*out = rte_pktmbuf_pool_create(text, count, POOL_CACHE, sizeof(struct pkt),
+struct pool_plan pool_plan_start(void)
+{
+	return (struct pool_plan){
+		.data_count = PUNT_MBUFS + CACHES_MBUFS,
+		.control_count = CONTROL_SHARED,
+	};
+}
+
+void pool_plan_add(struct pool_plan *plan, const struct pool_need *need)
+{
+	plan->data_count += need->data;
+	plan->control_count += need->control;
+	if (need->contiguous_bytes > POOL_SEGMENT_BYTES)
+		plan->wide_room_bytes = (uint32_t)u64_max(
+			plan->wide_room_bytes, RTE_ALIGN_CEIL(need->contiguous_bytes, 64u));
+}
+
+uint64_t pool_plan_bytes(const struct pool_plan *plan)
+{
+	uint64_t bytes = pool_bytes(plan->data_count, POOL_SEGMENT_BYTES) +
+			 pool_bytes(plan->control_count, POOL_CONTROL_BYTES);
+
+	if (plan->wide_room_bytes != 0)
+		bytes += pool_bytes(plan->data_count, plan->wide_room_bytes);
+	return bytes;
+}
+
+static int create(const char *kind, uint32_t count, uint32_t room_bytes, struct rte_mempool **out)
+{
+	*out = rte_pktmbuf_pool_create(kind, count, POOL_CACHE, sizeof(struct pkt),
 				       (uint16_t)(room_bytes + RTE_PKTMBUF_HEADROOM),
 				       SOCKET_ID_ANY);
 	return *out == NULL ? -rte_errno : 0;
 }
 
-// A switch's name is longer than that of a mempool may be, so switches are numbered.
 int pools_create(const struct pool_plan *plan, struct pools *pools)
 {
-	static uint32_t created;
-	uint32_t id = created++;
 	int err;
 
 	*pools = (struct pools){ 0 };
 	if (plan->wide_room_bytes + RTE_PKTMBUF_HEADROOM > UINT16_MAX)
 		return -EINVAL;
-	err = create(id, "data", plan->data_count, POOL_SEGMENT_BYTES, &pools->data);
+	err = create("data", plan->data_count, POOL_SEGMENT_BYTES, &pools->data);
 	if (err == 0 && plan->wide_room_bytes != 0)
-		err = create(id, "wide", plan->data_count, plan->wide_room_bytes, &pools->wide);
+		err = create("wide", plan->data_count, plan->wide_room_bytes, &pools->wide);
 	if (err == 0)
-		err = create(id, "ctrl", plan->control_count, POOL_CONTROL_BYTES, &pools->control);
+		err = create("control", plan->control_count, POOL_CONTROL_BYTES, &pools->control);
 	if (err != 0)
 		pools_destroy(pools);
 	return err;

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Buffers of one switch. Data frames and frames that the switch makes itself (PFC, solicitations)
-// come from different pools, so that no load of data can keep a PFC frame from being made.
+// Buffers of a process, shared by its switches. Data frames and frames that a switch makes itself
+// (PFC, solicitations) come from different pools, so that no load of data can keep a PFC frame from
+// being made.
+//
+// One set of pools for all switches, as large as the sum of what each may hold: a frame that
+// crosses an in-memory link changes hands without a copy, and still no switch can starve another,
+// because what a switch holds is bounded by its own descriptors, wherever its frames came from.
 //
 // Every mbuf carries the core's struct pkt in its private area, right behind struct rte_mbuf.
 #pragma once
@@ -23,20 +28,35 @@ struct pools {
 	struct rte_mempool *control; // what the switch makes itself
 };
 
+// What a switch may hold at a time, wherever it came from.
+struct pool_need {
+	uint32_t data;             // frames
+	uint32_t control;          // frames that it made itself
+	uint32_t contiguous_bytes; // the longest frame that must lie in one mbuf; 0: none
+};
+
 // What to create; made before the EAL starts, since without hugepages it must be told all memory
 // in advance.
 struct pool_plan {
 	uint32_t data_count;      // of data, and of wide
 	uint32_t wide_room_bytes; // 0: no wide pool
 	uint32_t control_count;
-	uint64_t bytes; // of all pools, with all overhead
 };
 
-// Sizes for a switch: all descriptors its buffer may hold, both rings of each port, bursts on the
-// way and mempool caches. `contiguous_bytes` is the longest frame that must lie in one mbuf, 0 when
-// there is none; `own_mbufs` is what drivers keep for themselves.
-void pool_plan(const struct sw_config *config, uint32_t contiguous_bytes, uint32_t own_mbufs,
-	       struct pool_plan *plan);
+// Needs of a switch with a buffer of so many descriptors, before its ports are added.
+struct pool_need pool_need_of(uint32_t descriptors);
+
+// Adds a port with rings of `ring_mbufs` in all, `tx_ring` of them to transmit, and what its driver
+// keeps for itself. `contiguous_bytes` is what one mbuf must hold, 0 where frames may span several.
+void pool_need_port(struct pool_need *need, uint32_t ring_mbufs, uint32_t tx_ring,
+		    uint32_t own_mbufs, uint32_t contiguous_bytes);
+
+// Starts a plan with what the process itself needs, and adds a switch to it.
+struct pool_plan pool_plan_start(void);
+void pool_plan_add(struct pool_plan *plan, const struct pool_need *need);
+
+// Memory of all pools, with all overhead.
+uint64_t pool_plan_bytes(const struct pool_plan *plan);
 
 // Creates the pools. Control thread only. 0, or -errno and nothing created.
 int pools_create(const struct pool_plan *plan, struct pools *pools);

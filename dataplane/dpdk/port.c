@@ -20,9 +20,31 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "dataplane/dpdk/link.h"
 #include "dataplane/dpdk/pool.h"
 #include "dataplane/dpdk/stale_socket.h"
 #include "sys/log.h"
+
+// A name as those of ports, short enough to be kept.
+static bool is_link_name(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > 0 && len < CONFIG_NAME_BYTES &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") ==
+		       len;
+}
+
+static int check_link_name(const struct port_config *config, const char *path, FILE *errors)
+{
+	const char *name = config_link_name(config->devargs);
+
+	if (name == NULL || is_link_name(name))
+		return 0;
+	fprintf(errors, "%s:%u: port %s: a link's name has 1 to %d letters, digits, _ - and .\n",
+		path, config->line, config->name, CONFIG_NAME_BYTES - 1);
+	return -EINVAL;
+}
 
 int port_prepare(struct port *port, const char *switch_name, const struct port_config *config,
 		 const char *path, FILE *errors)
@@ -37,6 +59,8 @@ int port_prepare(struct port *port, const char *switch_name, const struct port_c
 			config->line, config->name, config->devargs);
 		return -EINVAL;
 	}
+	if (check_link_name(config, path, errors) != 0)
+		return -EINVAL;
 	if (driver_devargs(port->driver, config, port->devargs, sizeof(port->devargs)) != 0) {
 		fprintf(errors, "%s:%u: port %s: devargs are too long\n", path, config->line,
 			config->name);
@@ -55,6 +79,13 @@ int port_prepare(struct port *port, const char *switch_name, const struct port_c
 uint32_t port_contiguous_bytes(const struct port *port)
 {
 	return driver_contiguous_bytes(port->driver, port->devargs, (uint32_t)port->config->mtu);
+}
+
+uint32_t port_ring_mbufs(const struct port *port)
+{
+	uint64_t rx_ring = config_link_name(port->devargs) != NULL ? 0 : port->config->rx_ring;
+
+	return (uint32_t)(rx_ring + port->config->tx_ring); // a link's other end counts its own
 }
 
 // Runs in a thread of the EAL.
@@ -298,6 +329,13 @@ static bool is_zero_mac(const uint8_t mac[6])
 	return memcmp(mac, zero, sizeof(zero)) == 0;
 }
 
+static void make_mac(struct port *port, const char *seed)
+{
+	port->mac[0] = 2; // locally administered
+	port->mac[1] = 0x77;
+	store_be32(port->mac + 2, (uint32_t)hash_text(seed));
+}
+
 // PFC frames need a real source address, and some virtual devices have none.
 static void read_mac(struct port *port)
 {
@@ -305,11 +343,8 @@ static void read_mac(struct port *port)
 
 	if (rte_eth_macaddr_get(port->ethdev, &addr) == 0)
 		memcpy(port->mac, addr.addr_bytes, sizeof(port->mac));
-	if (!is_zero_mac(port->mac))
-		return;
-	port->mac[0] = 2; // locally administered
-	port->mac[1] = 0x77;
-	store_be32(port->mac + 2, (uint32_t)hash_text(port->devargs));
+	if (is_zero_mac(port->mac))
+		make_mac(port, port->devargs);
 }
 
 static int start(struct port *port, struct rte_mempool *pool, bool needs_pfc)
@@ -352,14 +387,10 @@ static void quiet_drivers(bool quiet)
 	rte_log_set_level_pattern("lib.eal", quiet ? RTE_LOG_CRIT : RTE_LOG_ERR);
 }
 
-int port_open(struct port *port, struct rte_mempool *pool, bool needs_pfc)
+static int open_device(struct port *port, struct rte_mempool *pool, bool needs_pfc)
 {
 	int rc;
 
-	port->removed = 0;
-	port->carrier = false;
-	port->was_up = false;
-	port->last = (struct rte_eth_stats){ 0 };
 	quiet_drivers(port->failed);
 	rc = probe(port);
 	if (rc == 0)
@@ -367,6 +398,24 @@ int port_open(struct port *port, struct rte_mempool *pool, bool needs_pfc)
 	if (rc != 0)
 		port_close(port);
 	quiet_drivers(false);
+	return rc;
+}
+
+int port_open(struct port *port, struct rte_mempool *pool, bool needs_pfc)
+{
+	int rc = 0;
+
+	port->removed = 0;
+	port->carrier = false;
+	port->was_up = false;
+	port->last = (struct rte_eth_stats){ 0 };
+	if (port->link == NULL) {
+		rc = open_device(port, pool, needs_pfc);
+	} else {
+		link_open(port);
+		port->pfc = needs_pfc ? PFC_PATH_SOFTWARE : PFC_PATH_UNUSED;
+		make_mac(port, port->label);
+	}
 	if (rc != 0)
 		return rc;
 	port->failed = false;
@@ -375,12 +424,10 @@ int port_open(struct port *port, struct rte_mempool *pool, bool needs_pfc)
 	return 0;
 }
 
-void port_close(struct port *port)
+static void close_device(struct port *port)
 {
 	struct rte_eth_dev_info info = { 0 };
 
-	if (port->ethdev == PORT_NO_DEVICE)
-		return;
 	if (rte_eth_dev_info_get(port->ethdev, &info) != 0)
 		info.device = NULL;
 	if (!port->kernel_promiscuous)
@@ -391,6 +438,16 @@ void port_close(struct port *port)
 	if (info.device != NULL)
 		rte_dev_remove(info.device);
 	restore_kernel_mtu(port);
+}
+
+void port_close(struct port *port)
+{
+	if (port->ethdev == PORT_NO_DEVICE)
+		return;
+	if (port->link != NULL)
+		link_close(port);
+	else
+		close_device(port);
 	port->ethdev = PORT_NO_DEVICE;
 	port->carrier = false;
 }
@@ -399,7 +456,7 @@ bool port_vanished(const struct port *port)
 {
 	char iface[IF_NAMESIZE];
 
-	if (port->ethdev == PORT_NO_DEVICE)
+	if (port->ethdev == PORT_NO_DEVICE || port->ethdev == PORT_LINK)
 		return false;
 	if (__atomic_load_n(&port->removed, __ATOMIC_ACQUIRE) != 0)
 		return true;
@@ -415,6 +472,8 @@ bool port_poll_link(struct port *port)
 {
 	struct rte_eth_link link = { 0 };
 
+	if (port->ethdev == PORT_LINK)
+		return port->carrier = link_poll(port);
 	if (port->ethdev == PORT_NO_DEVICE || rte_eth_link_get_nowait(port->ethdev, &link) != 0)
 		link.link_status = RTE_ETH_LINK_DOWN;
 	port->carrier = link.link_status == RTE_ETH_LINK_UP && !kernel_down(port);
@@ -438,7 +497,8 @@ void port_poll_lost(struct port *port, uint64_t *no_buffer, uint64_t *missed)
 
 	*no_buffer = 0;
 	*missed = 0;
-	if (port->ethdev == PORT_NO_DEVICE || rte_eth_stats_get(port->ethdev, &now) != 0)
+	if (port->ethdev == PORT_NO_DEVICE || port->ethdev == PORT_LINK ||
+	    rte_eth_stats_get(port->ethdev, &now) != 0)
 		return;
 	*no_buffer = advance(now.rx_nombuf, &port->last.rx_nombuf);
 	*missed = advance(now.imissed, &port->last.imissed);

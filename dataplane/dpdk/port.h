@@ -10,17 +10,22 @@
 #include "dataplane/core/config.h"
 #include "dataplane/dpdk/driver.h"
 
-enum { PORT_NO_DEVICE = RTE_MAX_ETHPORTS };
+// In place of the number of a device: there is none, or there is a link of this process.
+enum { PORT_NO_DEVICE = RTE_MAX_ETHPORTS, PORT_LINK };
+
+struct link;
 
 struct port {
 	const struct port_config *config;
 	char label[2 * CONFIG_NAME_BYTES]; // "SWITCH PORT", for the log
 	const struct driver *driver;
 	char devargs[CONFIG_TEXT_BYTES + 64]; // completed for the driver
-	uint16_t ethdev;                      // PORT_NO_DEVICE: none
+	uint16_t ethdev;                      // or PORT_NO_DEVICE, PORT_LINK
 	bool carrier;                         // as of the last port_poll_link()
 	bool was_up;                          // had carrier since it was opened
-	bool failed; // the last attempt to open it failed, and that was said
+	bool failed;       // the last attempt to open it failed, and that was said
+	struct link *link; // that this port is an end of (link.h), or NULL
+	uint32_t link_end; // which one, 0 or 1
 	uint8_t mac[6];
 	struct steering *steering; // of dataplane/steering.c, which alone looks inside; NULL: none
 	const char *xdp_program;   // file of the program that its driver shall load, or NULL
@@ -43,6 +48,9 @@ int port_prepare(struct port *port, const char *switch_name, const struct port_c
 
 // Bytes one mbuf must hold for this port; 0 when frames may span several.
 uint32_t port_contiguous_bytes(const struct port *port);
+
+// Mbufs that the rings of this port may hold.
+uint32_t port_ring_mbufs(const struct port *port);
 
 // Probes, configures and starts the device; frames come from `pool`. `needs_pfc` says that the port
 // generates or obeys PFC frames: a device that does not let them pass is refused. 0, or -errno with

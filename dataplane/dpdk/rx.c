@@ -8,13 +8,21 @@
 #include "dataplane/dpdk/pktio.h"
 
 #include <rte_ethdev.h>
+#include <rte_ring.h>
 
 static const uint64_t kept_flags = RTE_MBUF_F_EXTERNAL | RTE_MBUF_F_INDIRECT;
+
+static uint32_t receive(const struct pktio *io, struct rte_mbuf **mbufs)
+{
+	if (io->link_rx != NULL)
+		return rte_ring_sc_dequeue_burst(io->link_rx, (void **)mbufs, PKTIO_BURST, NULL);
+	return rte_eth_rx_burst(io->ethdev, 0, mbufs, PKTIO_BURST);
+}
 
 uint32_t pktio_rx(struct pktio *io, struct pkt **pkts)
 {
 	struct rte_mbuf *mbufs[PKTIO_BURST];
-	uint32_t count = rte_eth_rx_burst(io->ethdev, 0, mbufs, PKTIO_BURST);
+	uint32_t count = receive(io, mbufs);
 
 	for (uint32_t i = 0; i < count; i++) {
 		rte_prefetch0_write(pkt_of_mbuf(mbufs[i]));

@@ -10,10 +10,19 @@
 #include <string.h>
 
 #include <rte_ethdev.h>
+#include <rte_ring.h>
 
 // A frame on a wire has at least 64 bytes (IEEE 802.3, minFrameSize); the device adds four of them,
 // the FCS. Software links carry shorter frames, and not every device pads.
 enum { WIRE_FRAME_MIN = 60 };
+
+// Returns how many were taken.
+static uint32_t transmit(const struct pktio *io, struct rte_mbuf **mbufs, uint32_t count)
+{
+	if (io->link_tx != NULL)
+		return rte_ring_sp_enqueue_burst(io->link_tx, (void **)mbufs, count, NULL);
+	return rte_eth_tx_burst(io->ethdev, 0, mbufs, (uint16_t)count);
+}
 
 static bool send_due(struct pktio *io)
 {
@@ -25,7 +34,7 @@ static bool send_due(struct pktio *io)
 	if (m == NULL)
 		return false;
 	pfc_frame_encode(&io->due, io->mac, (uint8_t *)rte_pktmbuf_append(m, PFC_FRAME_BYTES));
-	if (rte_eth_tx_burst(io->ethdev, 0, &m, 1) == 0) {
+	if (transmit(io, &m, 1) == 0) {
 		rte_pktmbuf_free(m);
 		return false;
 	}
@@ -54,7 +63,7 @@ bool pktio_flush(struct pktio *io)
 		return false;
 	if (io->pending_count == 0)
 		return true;
-	sent = rte_eth_tx_burst(io->ethdev, 0, io->pending, (uint16_t)io->pending_count);
+	sent = transmit(io, io->pending, io->pending_count);
 	io->pending_count -= sent;
 	memmove(io->pending, io->pending + sent, io->pending_count * sizeof(io->pending[0]));
 	return io->pending_count == 0;
@@ -121,7 +130,7 @@ void pktio_tx(struct pktio *io, struct pkt **pkts, uint32_t count)
 		mbufs[i] = mbuf_from_pkt(pkts[i]);
 	if (io->contiguous || io->wire)
 		count = shape_all(io, mbufs, count);
-	sent = rte_eth_tx_burst(io->ethdev, 0, mbufs, (uint16_t)count);
+	sent = transmit(io, mbufs, count);
 	io->pending_count = count - sent;
 	memcpy(io->pending, mbufs + sent, io->pending_count * sizeof(mbufs[0]));
 }

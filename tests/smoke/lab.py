@@ -139,7 +139,10 @@ class Switch:
         return body
 
     def port(self, name):
-        return next(p for p in self.get('/v1/stats')['ports'] if p['name'] == name)
+        return next(p for p in self.ports() if p['name'] == name)
+
+    def ports(self):
+        return self.get('/v1/stats')['ports']
 
     def wait_link(self, name, up=True):
         try:
@@ -157,6 +160,96 @@ class Switch:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait(STOP_SECONDS)
+
+
+def link_port(name, link, more='', mtu=1500):
+    """One end of an in-memory link."""
+    return f'name = "{name}"; devargs = "link:{link}"; mtu = {mtu}; {more}'
+
+
+def tree(count, arity):
+    """Edges (parent, child) of a tree of `count` switches."""
+    return [((i - 1) // arity, i) for i in range(1, count)]
+
+
+def linked_ports(count, edges, more='', mtu=1500):
+    """Per switch its ports on the in-memory links of these edges: Ethernet0, Ethernet4, ..."""
+    ports = [[] for _ in range(count)]
+    for a, b in edges:
+        for i in (a, b):
+            ports[i].append(link_port(f'Ethernet{4 * len(ports[i])}', f's{a}-s{b}', more, mtu))
+    return ports
+
+
+class Fleet:
+    """Several switches in one process. `ports` has a list of port groups per switch: s0, s1, ..."""
+
+    def __init__(self, test, ports, buffers=LOSSY, args=()):
+        self.test = test
+        self.switches = [Switch(test, f's{i}', groups, buffers) for i, groups in enumerate(ports)]
+        self.switches[0].args = (*args, *(word for s in self.switches[1:] for word in ('-c', s.config)))
+
+    def __getitem__(self, index):
+        return self.switches[index]
+
+    def launch(self):
+        """Starts the process and waits until every switch answers."""
+        self[0].launch()
+        for switch in self.switches:
+            switch.process, switch.log_path = self[0].process, self[0].log_path
+            wait_for(switch.is_ready, START_SECONDS, f'{switch.name} ready; log:\n{self.log()}')
+        return self
+
+    def start(self):
+        """And waits until every port has its link."""
+        self.launch()
+        for switch in self.switches:
+            wait_for(lambda: all(p['link'] for p in switch.ports()), START_SECONDS,
+                     f'{switch.name}: all links up; log:\n{self.log()}')
+        return self
+
+    def log(self):
+        return self[0].log()
+
+    def lcore(self):
+        return self[0].get('/v1/lcore')['lcores'][0]
+
+    def drops(self):
+        """Frames dropped anywhere: [(switch, port, reason, frames)]. A flooded request that reaches a
+        switch without a further port that is up ends there, and is no loss."""
+        return [(s.name, p['name'], reason, count) for s in self.switches for p in s.ports()
+                for reason, count in p['drops'].items() if reason != 'FLOOD_NOWHERE']
+
+    def assert_conserved(self):
+        self.test.assertEqual(self[0].stop(), 0, self.log())
+        for switch in self.switches:
+            self.test.assertIn(f'{switch.name}: every packet is accounted for', self.log())
+
+
+MEMIF = 'net_memif{},role={},socket={},socket-abstract=no,rsize=5'
+
+
+def memif_port(name, number, path, more='', role='server', mtu=1500):
+    return f'name = "{name}"; devargs = "{MEMIF.format(number, role, path)}"; mtu = {mtu}; {more}'
+
+
+class DpdkHost:
+    """The PFC-obeying test host `program` on its end of a memif link; ends after `seconds`."""
+
+    def __init__(self, test, program, number, path, role, *options, seconds=2):
+        self.test = test
+        argv = [program, '--no-huge', '-m', '128', '--no-pci', '--no-telemetry', '--no-shconf',
+                f'--file-prefix=host{os.getpid()}n{number}', '--lcores=0@(0-1)',
+                '--vdev=' + MEMIF.format(0, role, path),
+                '--', '--id', str(number), '--rate', '100M', '--seconds', str(seconds), *options]
+        self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        test.addCleanup(self.process.kill)
+
+    def result(self):
+        """Its report, once it has ended."""
+        out, err = self.process.communicate(timeout=60)
+        self.test.assertEqual(self.process.returncode, 0, err)
+        return json.loads(out.splitlines()[-1])
 
 
 class Host:

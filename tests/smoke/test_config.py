@@ -52,12 +52,15 @@ class Config(lab.SmokeTest):
         self.assertRegex(text, rf'{path}:\d+: ')
 
     def test_examples(self):
-        """Every configuration that the project ships is right."""
-        files = sorted((ROOT / 'deploy').rglob('*.cfg'))
-        self.assertTrue(files)
-        for path in files:
-            with self.subTest(path=path.name):
-                done = subprocess.run([lab.SWITCH, '--check', '-c', path], capture_output=True,
+        """Every configuration that the project ships is right; those in a directory belong together."""
+        examples = ROOT / 'deploy' / 'examples'
+        sets = [[path] for path in examples.glob('*.cfg')]
+        sets += [sorted(path.glob('*.cfg')) for path in examples.iterdir() if path.is_dir()]
+        self.assertCountEqual((ROOT / 'deploy').rglob('*.cfg'), sum(sets, []))
+        for paths in sets:
+            with self.subTest(paths=paths):
+                args = [word for path in paths for word in ('-c', path)]
+                done = subprocess.run([lab.SWITCH, '--check', *args], capture_output=True,
                                       text=True, check=False, timeout=20)
                 self.assertEqual((done.returncode, done.stderr), (0, ''))
 

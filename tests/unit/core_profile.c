@@ -64,6 +64,12 @@ static void same_device(struct sw_config *c)
 	memcpy(c->port[0].devargs, "net_x0,iface=a", sizeof("net_x0,iface=a"));
 }
 
+static void both_ends(struct sw_config *c)
+{
+	memcpy(c->port[1].devargs, "link:loop", sizeof("link:loop"));
+	memcpy(c->port[0].devargs, "link:loop", sizeof("link:loop"));
+}
+
 static void longer_device_name(struct sw_config *c)
 {
 	memcpy(c->port[1].devargs, "net_x01", sizeof("net_x01"));
@@ -291,6 +297,7 @@ static const struct {
 } fault_rows[] = {
 	{ "as shipped", nothing, FAULT_NONE, 0, 0 },
 	{ "one device for two ports", same_device, FAULT_DUPLICATE_DEVICE, 0, 0 },
+	{ "both ends of a link", both_ends, FAULT_NONE, 0, 0 },
 	{ "a device whose name begins with another's", longer_device_name, FAULT_NONE, 0, 0 },
 	{ "queues crossed, pauses not", crossed_queues, FAULT_LOSSLESS_NOT_OBEYED, 3, 4 },
 	{ "queues and pauses crossed", crossed_both, FAULT_NONE, 0, 0 },

@@ -47,6 +47,10 @@ KINDS = {'', '?watermark=user', '?watermark=persistent', '?watermark=periodic'}
 
 def well_behaved(request):
     path, mark, query = request.partition('?')
+    if path == 'POST /v1/link':
+        if query == 'cut=1&port=Ethernet4':
+            return reply(b'{"port": "Ethernet4", "link": "spine1", "cut": true}')
+        return reply(b'{"error": "only an in-memory link can be cut"}', '400 Error')
     if mark + query not in KINDS:
         return reply(b'{"error": "watermark: user, persistent or periodic"}', '400 Error')
     if path == 'POST /v1/clear':
