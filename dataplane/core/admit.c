@@ -35,34 +35,37 @@ static uint64_t descriptor_limit(const struct pg_profile *pf, uint64_t free_coun
 	return threshold_bytes(&th, free_count);
 }
 
-static bool fits_descriptors(const struct sw_lcore *lc, const struct pg_profile *pf,
+// Whether `used` descriptors are within what this lcore has or can borrow.
+static inline bool has_descriptors(struct sw_lcore *lc, uint64_t used)
+{
+	return __builtin_expect(used <= lc->descriptor_credit.limit, 1) ||
+	       credit_borrow(&lc->descriptor_credit, &lc->sw->descriptors, used);
+}
+
+static bool fits_descriptors(struct sw_lcore *lc, const struct pg_profile *pf,
 			     const struct pg_state *pg, uint32_t count)
 {
 	uint64_t used = (uint64_t)lc->descriptors_used + count;
 
-	return used <= lc->pf->descriptor_shared &&
-	       pg->descriptors + count <= descriptor_limit(pf, lc->pf->descriptor_shared - used);
+	return has_descriptors(lc, used) &&
+	       pg->descriptors + count <=
+		       descriptor_limit(pf, lc->descriptor_credit.visible - used);
 }
 
-static bool fits_headroom(const struct pool_profile *ppf, const struct pool_state *pool,
-			  const struct pg_profile *pf, const struct pg_state *pg,
-			  const struct pkt *p)
+// Charges the packet to the headroom of its group, unless that or the common one is full.
+static bool charge_headroom(struct sw_lcore *lc, struct pool_state *pool,
+			    const struct pg_profile *pf, struct pg_state *pg, const struct pkt *p)
 {
 	if (pg->headroom + p->charge > pf->headroom_bytes ||
-	    pg->headroom_descriptors + p->descriptors > pf->headroom_descriptors)
+	    pg->headroom_descriptors + p->descriptors > pf->headroom_descriptors ||
+	    !headroom_take(pool, pool_profile_of(lc, pf->pool)->headroom_bytes, p->charge))
 		return false;
-	return ppf->headroom_bytes == 0 || pool->headroom_used + p->charge <= ppf->headroom_bytes;
-}
-
-static void charge_headroom(struct sw_lcore *lc, struct pool_state *pool, struct pg_state *pg,
-			    const struct pkt *p)
-{
 	pg->headroom += p->charge;
-	pool->headroom_used += p->charge;
 	pg->headroom_descriptors += p->descriptors;
 	lc->headroom_descriptors_used += p->descriptors;
 	watermark_raise(&pg->wm_headroom, pg->headroom);
 	watermark_raise(&pool->wm_headroom, pool->headroom_used);
+	return true;
 }
 
 static void raise_xoff(struct sw_lcore *lc, struct pg_state *pg, const struct pkt *p)
@@ -88,12 +91,11 @@ static COLD enum drop_reason admit_beyond_limit(struct sw_lcore *lc, const struc
 		return bytes_fit ? DROP_DESCRIPTORS : DROP_PG_LOSSY_FULL;
 	}
 	raise_xoff(lc, pg, p);
-	if (!fits_headroom(pool_profile_of(lc, pf->pool), pool, pf, pg, p)) {
+	if (!charge_headroom(lc, pool, pf, pg, p)) {
 		pg->stats.dropped_packets++;
 		pool->dropped_packets++;
 		return DROP_PG_LOSSLESS_FULL;
 	}
-	charge_headroom(lc, pool, pg, p);
 	return DROP_NONE;
 }
 
@@ -107,8 +109,7 @@ enum drop_reason admit(struct sw_lcore *lc, const struct port_profile *port, str
 	uint64_t used = pg->used + charge;
 	uint64_t before = u64_minus(pg->used, pf->reserved_bytes);
 	uint64_t after = u64_minus(used, pf->reserved_bytes);
-	bool bytes_fit = pool_has_room(pool_profile_of(lc, pf->pool), pool, &pf->limit, before,
-				       after);
+	bool bytes_fit = pool_has_room(pool, &pf->limit, before, after);
 
 	p->charge = charge;
 	if (bytes_fit && fits_descriptors(lc, pf, pg, p->descriptors)) {
@@ -132,12 +133,13 @@ enum drop_reason admit(struct sw_lcore *lc, const struct port_profile *port, str
 }
 
 // Copies may hold an eighth of the descriptors, so that a broadcast storm cannot take those that
-// lossless traffic counts on.
+// lossless traffic counts on. Each lcore has an equal part of the eighth.
 enum drop_reason admit_copy(struct sw_lcore *lc, struct pkt *p)
 {
 	p->charge = charge_bytes(lc, p);
-	if (lc->copy_descriptors + p->descriptors > lc->pf->descriptor_shared / 8 ||
-	    lc->descriptors_used + p->descriptors > lc->pf->descriptor_shared)
+	if (lc->copy_descriptors + p->descriptors >
+		    lc->pf->descriptor_shared / 8 / lc->sw->lcore_count ||
+	    !has_descriptors(lc, (uint64_t)lc->descriptors_used + p->descriptors))
 		return DROP_COPY_NO_BUFFER;
 	lc->copy_descriptors += p->descriptors;
 	lc->descriptors_used += p->descriptors;
@@ -148,23 +150,23 @@ enum drop_reason admit_copy(struct sw_lcore *lc, struct pkt *p)
 }
 
 void release_headroom(struct sw_lcore *lc, struct pool_state *pool, struct pg_state *pg,
-		      uint32_t *bytes, uint32_t *descriptors)
+		      uint64_t *bytes, uint32_t *descriptors)
 {
-	uint32_t back = (uint32_t)u64_min(*bytes, pg->headroom);
+	uint64_t back = u64_min(*bytes, pg->headroom);
+	uint32_t count = (uint32_t)u64_min(*descriptors, pg->headroom_descriptors);
 
 	pg->headroom -= back;
-	pool->headroom_used -= back;
+	headroom_give(pool, back);
 	*bytes -= back;
-	back = (uint32_t)u64_min(*descriptors, pg->headroom_descriptors);
-	pg->headroom_descriptors -= back;
-	lc->headroom_descriptors_used -= back;
-	*descriptors -= back;
+	pg->headroom_descriptors -= count;
+	lc->headroom_descriptors_used -= count;
+	*descriptors -= count;
 }
 
 uint64_t admit_limit(const struct sw_lcore *lc, port_t port, pg_t pg)
 {
 	const struct pg_profile *pf = &port_profile_of(lc, port)->pg[pg.v];
-	uint64_t free_bytes = u64_minus(lc->pf->pool[pf->pool].shared_bytes,
+	uint64_t free_bytes = u64_minus(lc->pool[pf->pool].credit.visible,
 					lc->pool[pf->pool].shared_used);
 	uint64_t shared = u64_minus(lc->port[port.v].pg[pg.v].used, pf->reserved_bytes);
 
@@ -175,18 +177,20 @@ uint64_t admit_limit(const struct sw_lcore *lc, port_t port, pg_t pg)
 
 // Descriptors resume an eighth below their limit: a group that they hold would otherwise resume at
 // each packet that leaves.
-static bool descriptors_due(const struct sw_lcore *lc, const struct pg_profile *pf,
+static bool descriptors_due(struct sw_lcore *lc, const struct pg_profile *pf,
 			    const struct pg_state *pg)
 {
 	uint64_t used = (uint64_t)lc->descriptors_used + pg->headroom_descriptors;
-	uint64_t limit = descriptor_limit(pf, u64_minus(lc->pf->descriptor_shared, used));
+	uint64_t limit = descriptor_limit(pf, u64_minus(lc->descriptor_credit.visible, used));
 
-	return pg->descriptors + pg->headroom_descriptors <= limit - limit / 8;
+	if (pg->descriptors + pg->headroom_descriptors > limit - limit / 8)
+		return false;
+	return pg->headroom_descriptors == 0 || has_descriptors(lc, used);
 }
 
 // Both conditions of SAI: occupancy at or below max(xon, limit - xon_offset), and xoff bytes of
 // headroom free for the group.
-static bool xon_due(const struct sw_lcore *lc, port_t port, pg_t id)
+static bool xon_due(struct sw_lcore *lc, port_t port, pg_t id)
 {
 	const struct pg_profile *pf = &port_profile_of(lc, port)->pg[id.v];
 	const struct pool_profile *ppf = &lc->pf->pool[pf->pool];
@@ -197,8 +201,8 @@ static bool xon_due(const struct sw_lcore *lc, port_t port, pg_t id)
 	if (pf->xon_offset_bytes != 0)
 		bound = u64_max(bound, u64_minus(admit_limit(lc, port, id), pf->xon_offset_bytes));
 	if (ppf->headroom_bytes != 0)
-		free_headroom = u64_min(free_headroom, u64_minus(ppf->headroom_bytes,
-								 lc->pool[pf->pool].headroom_used));
+		free_headroom = u64_min(free_headroom,
+					headroom_left(&lc->pool[pf->pool], ppf->headroom_bytes));
 	if (pg->used + pg->headroom > bound || free_headroom < pf->headroom_bytes)
 		return false;
 	return descriptors_due(lc, pf, pg);
@@ -324,8 +328,10 @@ void admit_rebind(struct sw *sw, ns_t now)
 			rebind_pg(lc, port, i);
 		for (uint32_t i = 0; i < QUEUE_COUNT; i++)
 			rebind_queue(lc, port, i);
-		admit_announce(lc, port, now);
 	}
+	credit_deal(sw);
+	for (uint16_t n = 0; n < sw->pf->port_count; n++)
+		admit_announce(lcore_of_port(sw, (port_t){ n }), (port_t){ n }, now);
 	for (uint32_t i = 0; i < sw->lcore_count; i++) {
 		raise_watermarks(&sw->lcore[i]);
 		admit_xon_scan(&sw->lcore[i], now);

@@ -58,7 +58,7 @@ bool sw_mac_set(struct sw *sw, lcore_t lcore, uint64_t mac, uint16_t vid, port_t
 		return false;
 	if (known) {
 		bridge->port_used[slot->port.v]--;
-		lc->stats.mac_moves++;
+		lc->stats.mac_moves += lcore_of_port(sw, port) == lc;
 	} else {
 		bridge->used++;
 	}
@@ -79,6 +79,19 @@ bool sw_mac_delete(struct sw *sw, lcore_t lcore, uint64_t mac, uint16_t vid)
 	return true;
 }
 
+bool sw_mac_forget(struct sw *sw, lcore_t lcore, uint64_t mac, uint16_t vid, port_t port)
+{
+	const struct bridge_state *bridge = &sw->lcore[lcore.v].bridge;
+	const struct mac_slot *slot = mac_slot_find(bridge, mac_slot_key(mac, vid));
+
+	return slot->key != 0 && slot->port.v == port.v && sw_mac_delete(sw, lcore, mac, vid);
+}
+
+void sw_mac_forget_port(struct sw *sw, lcore_t lcore, port_t port)
+{
+	bridge_forget_port(&sw->lcore[lcore.v], port);
+}
+
 uint32_t sw_mac_walk(const struct sw *sw, lcore_t lcore, uint32_t *at, struct mac_entry *out,
 		     uint32_t max)
 {
@@ -89,7 +102,7 @@ uint32_t sw_mac_walk(const struct sw *sw, lcore_t lcore, uint32_t *at, struct ma
 	for (; i < bridge->slot_count && count < max; i++) {
 		const struct mac_slot *slot = &bridge->slot[i];
 
-		if (slot->key == 0)
+		if (slot->key == 0 || sw->pf->port[slot->port.v].lcore.v != lcore.v)
 			continue;
 		out[count++] = (struct mac_entry){ .mac = slot->key & 0xffffffffffffu,
 						   .vid = slot->key >> 48 & 0xfff,
@@ -100,19 +113,41 @@ uint32_t sw_mac_walk(const struct sw *sw, lcore_t lcore, uint32_t *at, struct ma
 	return count;
 }
 
+static bool is_old(const struct sw_lcore *lc, const struct mac_slot *slot, ns_t now)
+{
+	return slot->key != 0 && ns_since(now, slot->seen) > lc->pf->mac_age_ns &&
+	       lc->pf->port[slot->port.v].lcore.v == lc->id.v;
+}
+
+static void announce_old(struct sw_lcore *lc, const struct mac_slot *slot)
+{
+	struct sw_action *action = action_add(lc, SW_ACTION_FORGET, NULL);
+
+	action->mac = slot->key & 0xffffffffffffu;
+	action->vid = slot->key >> 48 & 0xfff;
+	action->port = slot->port;
+}
+
 void sw_mac_age(struct sw *sw, lcore_t lcore, uint32_t slots, ns_t now)
 {
 	struct sw_lcore *lc = &sw->lcore[lcore.v];
 	struct bridge_state *bridge = &lc->bridge;
+	uint32_t announced = 0;
 
-	for (uint32_t n = 0; n < slots; n++) {
+	for (uint32_t n = 0; n < slots && announced < SW_BURST_MAX; n++) {
 		const struct mac_slot *slot = &bridge->slot[bridge->age_at];
+		bool old = is_old(lc, slot, now);
 
-		// A deletion may move another entry here: look again before going on.
-		if (slot->key != 0 && ns_since(now, slot->seen) > lc->pf->mac_age_ns)
+		if (old && sw->lcore_count == 1) {
+			// Another entry may move here: look again before going on.
 			forget(lc, bridge->age_at);
-		else
-			bridge->age_at = (bridge->age_at + 1) & (bridge->slot_count - 1);
+			continue;
+		}
+		if (old) {
+			announce_old(lc, slot);
+			announced++;
+		}
+		bridge->age_at = (bridge->age_at + 1) & (bridge->slot_count - 1);
 	}
 }
 

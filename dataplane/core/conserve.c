@@ -15,17 +15,21 @@ struct tally {
 	uint64_t packets;
 };
 
+static void tally_packet(const struct pkt *p, struct tally *tally)
+{
+	tally->packets++;
+	if (p->flags & PKT_COPY) {
+		tally->copy_descriptors += p->descriptors;
+		return;
+	}
+	tally->pg_bytes += p->charge;
+	tally->pg_descriptors += p->descriptors;
+}
+
 static void tally_list(const struct pkt *head, struct tally *tally)
 {
-	for (const struct pkt *p = head; p != NULL; p = p->next) {
-		tally->packets++;
-		if (p->flags & PKT_COPY) {
-			tally->copy_descriptors += p->descriptors;
-			continue;
-		}
-		tally->pg_bytes += p->charge;
-		tally->pg_descriptors += p->descriptors;
-	}
+	for (const struct pkt *p = head; p != NULL; p = p->next)
+		tally_packet(p, tally);
 }
 
 static bool queue_agrees(const struct queue_state *q)
@@ -77,6 +81,58 @@ static bool tally_queues(const struct port_state *st, struct tally *tally)
 	return true;
 }
 
+// Packets on their way to another lcore.
+static void tally_ring(const struct ring *ring, struct tally *tally)
+{
+	uint32_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+
+	for (uint32_t i = head - ring_count(ring); i != head; i++)
+		tally_packet(ring->slot[i & ring->mask], tally);
+}
+
+// What has left and was not yet taken off its group.
+static void tally_row(const struct released *from, const struct collected *seen,
+		      struct tally *tally)
+{
+	tally->copy_descriptors += from->copies - seen->copies;
+	for (uint32_t i = 0; i < PG_COUNT; i++) {
+		tally->pg_bytes += from->bytes[i] - seen->bytes[i];
+		tally->pg_descriptors += from->descriptors[i] - seen->descriptors[i];
+	}
+}
+
+static void tally_lanes(const struct sw *sw, struct tally *tally)
+{
+	uint32_t lanes = sw->lcore_count > 1 ? sw->lcore_count * sw->lcore_count : 0;
+	uint32_t rows = sw->lcore_count > 1 ? sw->lcore_count * (sw->pf->port_count + 1) : 0;
+
+	for (uint32_t i = 0; i < lanes; i++)
+		tally_ring(&sw->lane[i].ring, tally);
+	for (uint32_t i = 0; i < rows; i++)
+		tally_row(&sw->released[i], &sw->collected[i], tally);
+}
+
+// Nothing that lcores share is borrowed twice, or used without being borrowed. (One lcore borrows
+// nothing.)
+static bool credit_agrees(const struct sw *sw)
+{
+	int64_t descriptors = atomic_load(&sw->descriptors.left);
+
+	if (sw->lcore_count == 1)
+		return true;
+	for (uint32_t i = 0; i < sw->lcore_count; i++)
+		descriptors += (int64_t)sw->lcore[i].descriptor_credit.limit;
+	for (uint32_t n = 0; n < sw->pf->pool_count; n++) {
+		int64_t bytes = atomic_load(&sw->pool[n].purse.left);
+
+		for (uint32_t i = 0; i < sw->lcore_count; i++)
+			bytes += (int64_t)sw->lcore[i].pool[n].credit.limit;
+		if (bytes != (int64_t)sw->pf->pool[n].shared_bytes)
+			return false;
+	}
+	return descriptors == sw->pf->descriptor_shared;
+}
+
 // What the lcores count, against what groups and copies hold.
 static bool descriptors_agree(const struct sw *sw, uint64_t groups, uint64_t copies)
 {
@@ -109,6 +165,7 @@ static bool charges_agree(const struct sw *sw, struct tally *tally)
 	}
 	for (uint32_t i = 0; i < sw->lcore_count; i++)
 		tally_list(sw->lcore[i].hold.head, tally);
+	tally_lanes(sw, tally);
 	return bytes == tally->pg_bytes && descriptors == tally->pg_descriptors &&
 	       descriptors_agree(sw, descriptors, tally->copy_descriptors);
 }
@@ -118,7 +175,7 @@ bool sw_conserved(const struct sw *sw)
 	struct switch_stats s;
 	struct tally tally = { 0 };
 
-	if (!charges_agree(sw, &tally) || !pools_agree(sw))
+	if (!charges_agree(sw, &tally) || !pools_agree(sw) || !credit_agrees(sw))
 		return false;
 	sw_stats_switch(sw, WATERMARK_USER, &s);
 	return s.rx_packets + s.generated_packets + s.copied_packets ==

@@ -15,7 +15,7 @@ const struct drop_info drop_infos[DROP_REASON_COUNT] = {
 #undef DROP
 };
 
-void drop(struct sw_lcore *lc, struct pkt *p, enum drop_reason reason)
+void drop_count(struct sw_lcore *lc, const struct pkt *p, enum drop_reason reason)
 {
 	bool out = drop_infos[reason].side == DROP_SIDE_OUT && p->out_port.v < lc->pf->port_count;
 	port_t port = out ? p->out_port : p->in_port;
@@ -32,6 +32,11 @@ void drop(struct sw_lcore *lc, struct pkt *p, enum drop_reason reason)
 		else
 			st->stats.in_dropped_pkts++;
 	}
+}
+
+void drop(struct sw_lcore *lc, struct pkt *p, enum drop_reason reason)
+{
+	drop_count(lc, p, reason);
 	release_early(lc, p);
 	give_back(lc, p);
 }

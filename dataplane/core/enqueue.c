@@ -54,8 +54,7 @@ static enum drop_reason enqueue(struct sw_lcore *lc, const struct port_profile *
 	uint64_t before = u64_minus(q->bytes, pf->reserved_bytes);
 	uint64_t after = u64_minus(bytes, pf->reserved_bytes);
 
-	if (!(p->flags & PKT_LOSSLESS) &&
-	    !pool_has_room(pool_profile_of(lc, pf->pool), pool, &pf->limit, before, after)) {
+	if (!(p->flags & PKT_LOSSLESS) && !pool_has_room(pool, &pf->limit, before, after)) {
 		pool->dropped_packets++;
 		return refuse(lc, p, q, DROP_QUEUE_FULL);
 	}
@@ -107,6 +106,10 @@ void forward(struct sw_lcore *lc, struct pkt *p, ns_t now)
 	uint32_t tag_bytes = p->l3_offset - ETHERNET_HEADER;
 	enum drop_reason reason;
 
+	if (__builtin_expect(pf->lcore.v != lc->id.v, 0)) {
+		hand_off(lc, pf->lcore, p);
+		return;
+	}
 	p->queue = (queue_t){ pf->tc_to_queue[p->tc.v] };
 	if (st->refused >> p->queue.v & 1)
 		reason = refuse_all(st, p);

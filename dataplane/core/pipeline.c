@@ -120,6 +120,14 @@ static COLD void discard_stormed(struct port_state *st, struct pkt *const *pkts,
 	}
 }
 
+// What the other lcores have done meanwhile.
+static __attribute__((noinline)) void begin_burst(struct sw_lcore *lc, port_t port, ns_t now)
+{
+	credit_refresh(lc);
+	if (collect_port(lc, port) && !port_set_empty(&lc->xoff_ports))
+		admit_xon_scan(lc, now);
+}
+
 __attribute__((flatten)) void sw_rx(struct sw *sw, port_t port, struct pkt **pkts, uint32_t count,
 				    ns_t now)
 {
@@ -127,10 +135,13 @@ __attribute__((flatten)) void sw_rx(struct sw *sw, port_t port, struct pkt **pkt
 	const struct port_profile *pf = port_profile_of(lc, port);
 	struct port_state *st = port_state_of(lc, port);
 	enum drop_reason reason[SW_BURST_MAX];
-	uint8_t xoff_before = st->xoff_mask;
+	uint8_t xoff_before;
 
 	WEFT_CHECK(count <= SW_BURST_MAX);
 	lc->now = now;
+	if (__builtin_expect(sw->lcore_count > 1, 0))
+		begin_burst(lc, port, now);
+	xoff_before = st->xoff_mask;
 	lc->stats.rx_packets += count;
 	for (uint32_t i = 0; i < count; i++) {
 		struct pkt *p = pkts[i];
@@ -168,12 +179,6 @@ __attribute__((flatten)) void sw_rx(struct sw *sw, port_t port, struct pkt **pkt
 		admit_announce(lc, port, now);
 }
 
-// Injected frames without a port are the first lcore's.
-static struct sw_lcore *lcore_of_frame(struct sw *sw, port_t in_port)
-{
-	return in_port.v < sw->pf->port_count ? lcore_of_port(sw, in_port) : &sw->lcore[0];
-}
-
 void sw_copy(struct sw *sw, const struct pkt *original, struct pkt *copy, port_t port, ns_t now)
 {
 	struct sw_lcore *lc = lcore_of_frame(sw, original->in_port);
@@ -182,9 +187,7 @@ void sw_copy(struct sw *sw, const struct pkt *original, struct pkt *copy, port_t
 
 	lc->stats.copied_packets++;
 	if (copy == NULL) {
-		lc->stats.dropped_packets++;
-		lc->port[port.v].drops[DROP_COPY_NO_BUFFER]++;
-		lc->port[port.v].stats.out_dropped_pkts++;
+		drop_count(lc, original, DROP_COPY_NO_BUFFER);
 		return;
 	}
 	data = copy->data;

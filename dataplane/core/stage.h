@@ -82,10 +82,37 @@ void hold_release(struct sw_lcore *lc, uint64_t mac, uint16_t vid, port_t port, 
 void hold_expire(struct sw_lcore *lc, ns_t now);
 ns_t hold_deadline(const struct sw_lcore *lc);
 
+// --- between lcores: handoff.c ------------------------------------------------------------------
+
+// Gives a routed packet to the lcore of its egress port.
+__attribute__((noinline)) void hand_off(struct sw_lcore *lc, lcore_t to, struct pkt *p);
+
+// True when another lcore has handed packets to this one.
+bool handoff_waits(const struct sw *sw, lcore_t lcore);
+
+// Applies what other lcores have released of the groups of this one: of all, or of one port (then
+// true when there was something). With several lcores only.
+void collect(struct sw_lcore *lc);
+bool collect_port(struct sw_lcore *lc, port_t port);
+
+// --- what lcores share: credit.c ----------------------------------------------------------------
+
+// Divides pools and descriptors anew, by what is charged; no lcore runs.
+void credit_deal(struct sw *sw);
+
+// Looks at what is left, gives back what lies idle. With several lcores, once per burst.
+void credit_refresh(struct sw_lcore *lc);
+
+// Headroom of a pool: `limit` bytes for all groups together, 0: each has its own.
+bool headroom_take(struct pool_state *pool, uint64_t limit, uint64_t bytes);
+void headroom_give(struct pool_state *pool, uint64_t bytes);
+uint64_t headroom_left(const struct pool_state *pool, uint64_t limit);
+
 // --- stage 5: enqueue.c -------------------------------------------------------------------------
 
 // Takes a routed packet to its queue and charges that, or drops it: link down, longer than the
-// port's MTU, over the queue's limit if lossy, WRED. Marks, if that is to be done here.
+// port's MTU, over the queue's limit if lossy, WRED. Marks, if that is to be done here. If the port
+// is another lcore's, that one does all this, in sw_take().
 void forward(struct sw_lcore *lc, struct pkt *p, ns_t now);
 
 // --- stage 6: sched.c ---------------------------------------------------------------------------
@@ -131,6 +158,9 @@ void watchdog_stats(const struct sw_lcore *lc, port_t port, queue_t queue, struc
 // The only other exit: uncharges what was charged and counts exactly one reason. The packet goes
 // to the shell as SW_ACTION_FREE.
 COLD void drop(struct sw_lcore *lc, struct pkt *p, enum drop_reason reason);
+
+// Only counts it: for what has no packet.
+COLD void drop_count(struct sw_lcore *lc, const struct pkt *p, enum drop_reason reason);
 
 // Releases a packet that leaves otherwise than by transmission. That may be what some group in XOFF
 // waits for, and no transmission will look for it: the next tick does, at once.

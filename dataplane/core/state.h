@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "base/check.h"
+#include "base/ring.h"
 #include "base/rng.h"
 #include "dataplane/core/sw.h"
 
@@ -41,8 +42,30 @@ struct queue_state {
 	struct queue_stats stats;
 };
 
+// Something that the lcores share (credit.c).
+struct purse {
+	_Atomic(int64_t)
+		left;  // not borrowed; below 0 when lossless traffic has taken more than all
+	int64_t chunk; // how much is borrowed ahead; written while no lcore runs
+};
+
+// What an lcore has borrowed of it.
+struct credit {
+	uint64_t limit;   // may be used without asking
+	uint64_t visible; // that, and what nobody had borrowed as of this burst
+};
+
+// What all lcores know of a pool.
+struct pool_common {
+	_Alignas(64) struct purse purse; // its shared bytes
+	_Atomic(uint64_t) headroom_used;
+};
+
+// What one lcore has charged to a pool.
 struct pool_state {
 	_Alignas(64) uint64_t shared_used;
+	struct credit credit; // for `shared_used`
+	struct pool_common *common;
 	uint64_t used; // reserve and shared
 	uint64_t headroom_used;
 	struct watermark wm_total;
@@ -148,7 +171,9 @@ struct sw_lcore {
 	struct pool_state pool[CONFIG_POOL_MAX]; // first: nothing to add to find one
 	const struct sw_profile *pf;
 	struct port_state *port; // all ports of the switch; those of other lcores are theirs
+	struct sw *sw;           // what is common to all lcores
 	lcore_t id;
+	uint8_t handed; // lcores that were given packets, see sw_handed()
 	struct rng dice;
 	ns_t now;                    // latest time seen; time never goes back
 	struct port_set pfc_ports;   // have a PFC frame to send
@@ -160,6 +185,7 @@ struct sw_lcore {
 	uint32_t descriptors_used;   // under limits, copies included
 	uint32_t copy_descriptors;   // of them, held by copies
 	uint32_t headroom_descriptors_used;
+	struct credit descriptor_credit; // for `descriptors_used`
 	struct watermark wm_descriptors;
 	struct switch_stats stats;
 	struct bridge_state bridge;
@@ -169,10 +195,42 @@ struct sw_lcore {
 	uint64_t portless_drops[DROP_REASON_COUNT]; // of injected frames that have no port yet
 };
 
+// From one lcore to another.
+struct lane {
+	struct ring ring; // packets for ports of the other
+	// sender: rw
+	_Alignas(64) _Atomic(uint32_t) released; // packets of the other's groups that have left
+	// receiver: rw
+	_Alignas(64) uint32_t collected; // `released` when it last looked
+};
+
+// What an lcore has released, ever, of the groups of a port of another lcore.
+struct released {
+	_Alignas(64) _Atomic(uint64_t) bytes[PG_COUNT];
+	_Atomic(uint32_t) descriptors[PG_COUNT];
+	_Atomic(uint32_t) copies;  // descriptors of copies
+	_Atomic(uint32_t) packets; // written last: who sees it sees the others
+};
+
+// What the owner of that port has applied of it.
+struct collected {
+	_Alignas(64) uint64_t bytes[PG_COUNT];
+	uint32_t descriptors[PG_COUNT];
+	uint32_t copies;
+	uint32_t packets;
+};
+
 struct sw {
 	const struct sw_profile *pf;
 	struct port_state *port; // port_count
 	uint32_t lcore_count;
+	// with several lcores
+	struct lane *lane;         // [from][to]
+	struct released *released; // [egress lcore][port], and behind the ports frames without one
+	struct collected *collected; // likewise
+	uint32_t ring_count;         // slots of each ring
+	_Alignas(64) struct purse descriptors;
+	struct pool_common pool[CONFIG_POOL_MAX];
 	struct sw_lcore lcore[];
 };
 
@@ -223,6 +281,35 @@ static inline struct port_state *port_state_of(struct sw_lcore *lc, port_t port)
 
 	KEEP_ADDRESS(st);
 	return st;
+}
+
+// Injected frames without a port are the first lcore's.
+static inline struct sw_lcore *lcore_of_frame(struct sw *sw, port_t in_port)
+{
+	return in_port.v < sw->pf->port_count ? lcore_of_port(sw, in_port) : &sw->lcore[0];
+}
+
+static inline struct lane *lane_of(const struct sw *sw, lcore_t from, lcore_t to)
+{
+	return &sw->lane[from.v * sw->lcore_count + to.v];
+}
+
+// Where a port's row is, in `released` and `collected`.
+static inline size_t released_row(const struct sw *sw, lcore_t egress, port_t port)
+{
+	uint32_t count = sw->pf->port_count;
+
+	return egress.v * (count + 1) + (port.v < count ? port.v : count);
+}
+
+static inline struct released *released_of(const struct sw *sw, lcore_t egress, port_t port)
+{
+	return &sw->released[released_row(sw, egress, port)];
+}
+
+static inline struct collected *collected_of(const struct sw *sw, lcore_t egress, port_t port)
+{
+	return &sw->collected[released_row(sw, egress, port)];
 }
 
 // Whether a port may be sent to, as of lately: its owner decides when a packet gets there.

@@ -27,12 +27,33 @@ struct layout {
 	size_t tables; // lcore_count of them
 	size_t table_bytes;
 	size_t port_used; // within a table, behind its slots
+	size_t lanes;     // with several lcores: all from here
+	size_t released;
+	size_t collected;
+	size_t slots;
+	size_t ring_count; // of the slots of one ring
 	size_t end;
 };
 
 static size_t whole_lines(size_t bytes)
 {
 	return (bytes + 63) & ~(size_t)63;
+}
+
+// A ring for each pair of lcores that holds every packet there may be, and counts by lcore and
+// port.
+static void add_lanes(const struct sw_profile *pf, struct layout *at)
+{
+	size_t pairs = (size_t)pf->lcore_count * pf->lcore_count;
+	size_t rows = (size_t)pf->lcore_count * (pf->port_count + 1);
+
+	at->ring_count = 1;
+	while (at->ring_count < pf->descriptor_count)
+		at->ring_count *= 2;
+	at->released = at->lanes + pairs * sizeof(struct lane);
+	at->collected = at->released + rows * sizeof(struct released);
+	at->slots = at->collected + rows * sizeof(struct collected);
+	at->end = at->slots + (pairs - pf->lcore_count) * at->ring_count * sizeof(void *);
 }
 
 static struct layout layout_of(const struct sw_profile *pf)
@@ -43,7 +64,10 @@ static struct layout layout_of(const struct sw_profile *pf)
 	at.tables = whole_lines(at.ports + pf->port_count * sizeof(struct port_state));
 	at.port_used = mac_slots(pf) * sizeof(struct mac_slot);
 	at.table_bytes = whole_lines(at.port_used + pf->port_count * sizeof(uint32_t));
-	at.end = at.tables + pf->lcore_count * at.table_bytes;
+	at.lanes = at.tables + pf->lcore_count * at.table_bytes;
+	at.end = at.lanes;
+	if (pf->lcore_count > 1)
+		add_lanes(pf, &at);
 	return at;
 }
 
@@ -58,6 +82,22 @@ static void init_bridge(struct bridge_state *bridge, const struct sw_profile *pf
 	bridge->slot_count = mac_slots(pf);
 	bridge->home_shift = 64 - (uint32_t)__builtin_ctz(bridge->slot_count);
 	bridge->port_used = (uint32_t *)(table + layout_of(pf).port_used);
+}
+
+static void init_lanes(struct sw *sw, const struct layout *at, uint8_t *base)
+{
+	void **slots = (void **)(base + at->slots);
+
+	sw->lane = (struct lane *)(base + at->lanes);
+	sw->released = (struct released *)(base + at->released);
+	sw->collected = (struct collected *)(base + at->collected);
+	sw->ring_count = (uint32_t)at->ring_count;
+	for (uint32_t i = 0; i < sw->lcore_count * sw->lcore_count; i++) {
+		if (i % (sw->lcore_count + 1) == 0) // from one to itself
+			continue;
+		ring_init(&sw->lane[i].ring, slots, sw->ring_count);
+		slots += sw->ring_count;
+	}
 }
 
 struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_t now)
@@ -75,6 +115,7 @@ struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_
 
 		lc->pf = pf;
 		lc->port = sw->port;
+		lc->sw = sw;
 		lc->id = (lcore_t){ i };
 		lc->now = now;
 		lc->tick_at = NS_NEVER;
@@ -84,6 +125,9 @@ struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_
 	}
 	for (uint32_t i = 0; i < pf->port_count; i++)
 		sw->port[i].refused = UINT8_MAX;
+	if (pf->lcore_count > 1)
+		init_lanes(sw, &at, base);
+	credit_deal(sw);
 	return sw;
 }
 
@@ -140,9 +184,11 @@ int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now)
 
 	if (pf->port_count != sw->pf->port_count || pf->pool_count != sw->pf->pool_count ||
 	    pf->mac_count != sw->pf->mac_count || pf->lcore_count != sw->lcore_count ||
-	    !ports_stay(sw, pf))
+	    (sw->lcore_count > 1 && pf->descriptor_count > sw->ring_count) || !ports_stay(sw, pf))
 		return -EINVAL;
 	old = sw->pf;
+	for (uint32_t i = 0; sw->lcore_count > 1 && i < sw->lcore_count; i++)
+		collect(&sw->lcore[i]); // by the profile that it was charged by
 	sw->pf = pf;
 	for (uint32_t i = 0; i < pf->port_count; i++)
 		adopt_rates(&pf->port[i], &sw->port[i], now);
@@ -191,7 +237,8 @@ void sw_link(struct sw *sw, port_t port, bool up, ns_t now)
 	pfc_gen_update(&port_profile_of(lc, port)->gen, &st->gen, 0, now);
 	pfc_gen_update(&port_profile_of(lc, port)->held, &st->held, 0, now);
 	st->gen.told = 0;
-	bridge_forget_port(lc, port);
+	if (sw->lcore_count == 1)
+		bridge_forget_port(lc, port);
 	admit_xon_scan(lc, now);
 }
 
@@ -213,6 +260,12 @@ void sw_tick(struct sw *sw, lcore_t lcore, ns_t now)
 	ns_t next;
 
 	lc->now = now;
+	if (sw->lcore_count > 1) {
+		credit_refresh(lc);
+		collect(lc);
+		if (!port_set_empty(&lc->xoff_ports)) // another's release may be what they wait for
+			lc->tick_at = (ns_t){ 0 };
+	}
 	if (now.v < lc->tick_at.v)
 		return;
 	hold_expire(lc, now);
@@ -236,6 +289,8 @@ ns_t sw_deadline(const struct sw *sw, lcore_t lcore, ns_t now)
 	ns_t at = lc->tick_at;
 
 	if (!port_set_empty(&lc->pfc_ports))
+		return now;
+	if (sw->lcore_count > 1 && (!port_set_empty(&lc->xoff_ports) || handoff_waits(sw, lcore)))
 		return now;
 	for (uint32_t i = 0; i < sw->pf->port_count; i++) {
 		if (sw->pf->port[i].lcore.v == lcore.v && sw->port[i].backlog_mask != 0)

@@ -17,6 +17,7 @@ struct sw;
 // One iteration of a shell:
 //	sw_tick(sw, lcore, now); drain sw_action();
 //	for each port: n = receive(...); sw_rx(sw, port, pkts, n, now); drain sw_action();
+//	sw_take(sw, lcore, now); drain sw_action();
 //	for each port: n = sw_tx(sw, port, pkts, room, now); send(...); drain sw_action();
 // Actions must be drained after each call that can make them, before the next sw_rx or sw_tx.
 //
@@ -47,7 +48,7 @@ struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_
 int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now);
 
 // Carrier or admin state of a port. Down drops what is queued for it, ends received pauses, and
-// forgets its addresses.
+// forgets its addresses (with several lcores the shell does that: sw_mac_forget_port()).
 void sw_link(struct sw *sw, port_t port, bool up, ns_t now);
 
 // --- packets ----------------------------------------------------------------------------------
@@ -58,6 +59,14 @@ void sw_rx(struct sw *sw, port_t port, struct pkt **pkts, uint32_t count, ns_t n
 // Gives at most `count` packets that leave `port` now, in order. The caller sends all of them: they
 // are no longer accounted. data and len are as sent.
 uint32_t sw_tx(struct sw *sw, port_t port, struct pkt **pkts, uint32_t count, ns_t now);
+
+// Takes what other lcores have handed to ports of this one to their queues; returns how many
+// packets that were. Every iteration, before sw_tx(); nothing to do for a single lcore.
+uint32_t sw_take(struct sw *sw, lcore_t lcore, ns_t now);
+
+// The lcores (a bit each) that this one has handed packets to since the last call: those that sleep
+// must be woken.
+uint32_t sw_handed(struct sw *sw, lcore_t lcore);
 
 // True while a port with pause = "hold" has a lossless priority group in XOFF: do not receive.
 bool sw_held(const struct sw *sw, port_t port);
@@ -77,13 +86,14 @@ ns_t sw_deadline(const struct sw *sw, lcore_t lcore, ns_t now);
 // --- actions ----------------------------------------------------------------------------------
 
 enum sw_action_kind {
-	SW_ACTION_FREE,  // pkt: release it
-	SW_ACTION_PFC,   // port, pfc: send this frame before any data
-	SW_ACTION_COPY,  // pkt, ports: make a deep copy for each port and pass it to sw_copy();
-			 // pkt stays the core's (an SW_ACTION_FREE follows)
-	SW_ACTION_PUNT,  // pkt, port: to the control thread, which learns and then sw_inject()s it
-	SW_ACTION_LEARN, // mac, vid, port: an address is new or moved; answer with sw_mac_set()
-	SW_ACTION_STORM, // port, queue, stormed: a watchdog found a storm or its end
+	SW_ACTION_FREE,   // pkt: release it
+	SW_ACTION_PFC,    // port, pfc: send this frame before any data
+	SW_ACTION_COPY,   // pkt, ports: make a deep copy for each port and pass it to sw_copy();
+			  // pkt stays the core's (an SW_ACTION_FREE follows)
+	SW_ACTION_PUNT,   // pkt, port: to the control thread, which learns and then sw_inject()s it
+	SW_ACTION_LEARN,  // mac, vid, port: an address is new or moved; answer with sw_mac_set()
+	SW_ACTION_FORGET, // mac, vid, port: an address is old; answer with sw_mac_forget()
+	SW_ACTION_STORM,  // port, queue, stormed: a watchdog found a storm or its end
 	SW_ACTION_SOLICIT, // pkt (borrowed), port, vid: ask for the address of its destination
 };
 
@@ -130,18 +140,26 @@ struct mac_entry {
 	ns_t seen; // last time it was a source address
 };
 
-// Every lcore has a table of its own: the shell tells each of them.
+// Every lcore has a table of its own. The shell tells all of them of each change, in one order, so
+// that they stay the same: no lcore changes its table by itself unless it is the only one.
 
 // Binds an address to a port (adds or moves) and releases held packets that wait for it. False when
 // the table or the port's limit is full.
 bool sw_mac_set(struct sw *sw, lcore_t lcore, uint64_t mac, uint16_t vid, port_t port, ns_t now);
 bool sw_mac_delete(struct sw *sw, lcore_t lcore, uint64_t mac, uint16_t vid);
 
-// Copies at most `max` entries from table position *at on; *at moves on and is 0 at the end.
+// Unbinds an address if it is bound to this port, or all addresses of a port.
+bool sw_mac_forget(struct sw *sw, lcore_t lcore, uint64_t mac, uint16_t vid, port_t port);
+void sw_mac_forget_port(struct sw *sw, lcore_t lcore, port_t port);
+
+// Copies at most `max` entries of ports of the lcore from table position *at on; *at moves on and
+// is 0 at the end. `seen` is right at the owner of the port alone.
 uint32_t sw_mac_walk(const struct sw *sw, lcore_t lcore, uint32_t *at, struct mac_entry *out,
 		     uint32_t max);
 
-// Forgets entries unseen since mac_age; looks at `slots` positions per call, round robin.
+// Looks at `slots` positions per call, round robin, for entries of the lcore's ports that are
+// unseen since mac_age. A single lcore forgets them, one of several announces them as
+// SW_ACTION_FORGET.
 void sw_mac_age(struct sw *sw, lcore_t lcore, uint32_t slots, ns_t now);
 
 // --- statistics -------------------------------------------------------------------------------
@@ -149,7 +167,9 @@ void sw_mac_age(struct sw *sw, lcore_t lcore, uint32_t slots, ns_t now);
 const struct sw_profile *sw_profile_of(const struct sw *sw);
 bool sw_link_up(const struct sw *sw, port_t port);
 
-// Snapshots; gauges are computed as of `now`, watermarks are of `kind`.
+// Snapshots, of a switch whose lcores are all between two polls. Gauges are computed as of `now`,
+// watermarks are of `kind`. With several lcores the watermarks of a pool and of descriptors are
+// sums of what each lcore has seen: an upper bound.
 void sw_stats_switch(const struct sw *sw, enum watermark_kind kind, struct switch_stats *out);
 void sw_stats_pool(const struct sw *sw, uint32_t pool, enum watermark_kind kind,
 		   struct pool_stats *out);

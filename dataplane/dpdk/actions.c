@@ -110,6 +110,7 @@ void actions_drain(struct worker *worker, struct instance *in, ns_t now)
 		case SW_ACTION_COPY: flood(in, &action, now); break;
 		case SW_ACTION_PUNT: punt(worker, in, &action); break;
 		case SW_ACTION_LEARN: learn(worker, in, &action); break;
+		case SW_ACTION_FORGET: break; // a single lcore forgets by itself
 		case SW_ACTION_SOLICIT: solicit(worker, in, &action); break;
 		case SW_ACTION_STORM: storm(worker, in, &action); break;
 		}

@@ -214,6 +214,9 @@ static void answer(struct rig *rig, const struct sw_action *action)
 			sw_mac_set(rig->sw, LCORE_FIRST, action->mac, action->vid, action->port,
 				   rig->now);
 		return;
+	case SW_ACTION_FORGET:
+		sw_mac_forget(rig->sw, LCORE_FIRST, action->mac, action->vid, action->port);
+		return;
 	case SW_ACTION_SOLICIT: answer_solicit(rig, action); return;
 	case SW_ACTION_STORM:
 		rig->storms += action->stormed;
