@@ -68,6 +68,41 @@ static const struct config_knob pfc_wd_knobs[] = {
 #include "schema/config.def"
 };
 
+#define INTERFACE_KNOB(...) KNOB(interface_config, __VA_ARGS__)
+static const struct config_knob interface_knobs[] = {
+#include "schema/config.def"
+};
+
+#define NEIGHBOR_KNOB(...) KNOB(neighbor_config, __VA_ARGS__)
+static const struct config_knob neighbor_knobs[] = {
+#include "schema/config.def"
+};
+
+#define NEXT_HOP_KNOB(...) KNOB(next_hop_config, __VA_ARGS__)
+static const struct config_knob next_hop_knobs[] = {
+#include "schema/config.def"
+};
+
+#define ROUTE_KNOB(...) KNOB(route_config, __VA_ARGS__)
+static const struct config_knob route_knobs[] = {
+#include "schema/config.def"
+};
+
+#define EDGE_KNOB(...) KNOB(edge_config, __VA_ARGS__)
+static const struct config_knob edge_knobs[] = {
+#include "schema/config.def"
+};
+
+#define HOST_KNOB(...) KNOB(fabric_host_config, __VA_ARGS__)
+static const struct config_knob host_knobs[] = {
+#include "schema/config.def"
+};
+
+#define TURN_KNOB(...) KNOB(turn_config, __VA_ARGS__)
+static const struct config_knob turn_knobs[] = {
+#include "schema/config.def"
+};
+
 #define COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 #define ROWS(table, knobs, member, max)                                                            \
 	{                                                                                          \
@@ -91,4 +126,11 @@ const struct config_table config_tables[CONFIG_TABLE_COUNT] = {
 	ROWS("queue", queue_knobs, queue, CONFIG_BINDING_MAX),
 	ROWS("vlan", vlan_knobs, vlan, CONFIG_VLAN_MAX),
 	ROWS("pfc_wd", pfc_wd_knobs, pfc_wd, CONFIG_PFC_WD_MAX),
+	ROWS("interface", interface_knobs, interface, CONFIG_INTERFACE_MAX),
+	ROWS("neighbor", neighbor_knobs, neighbor, CONFIG_NEIGHBOR_MAX),
+	ROWS("next_hop", next_hop_knobs, next_hop, CONFIG_NEXT_HOP_MAX),
+	ROWS("route", route_knobs, route, CONFIG_ROUTE_MAX),
+	ROWS("edge", edge_knobs, edge, CONFIG_EDGE_MAX),
+	ROWS("host", host_knobs, host, CONFIG_HOST_MAX),
+	ROWS("turn", turn_knobs, turn, CONFIG_TURN_MAX),
 };

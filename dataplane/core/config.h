@@ -90,8 +90,52 @@ static inline const char *config_link_name(const char *devargs)
 	return prefix[i] == '\0' ? devargs + i : NULL;
 }
 
+#define INTERFACE_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct interface_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
+#define NEIGHBOR_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct neighbor_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
+#define NEXT_HOP_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct next_hop_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
+#define ROUTE_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct route_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
+#define EDGE_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct edge_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
+#define HOST_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct fabric_host_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
+#define TURN_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct turn_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
 enum config_pause { CONFIG_PAUSE_FRAMES, CONFIG_PAUSE_HOLD };
 enum config_steer { CONFIG_STEER_ALL, CONFIG_STEER_ROCE };
+enum config_role { CONFIG_ROLE_EDGE, CONFIG_ROLE_FABRIC };
+enum config_forwarding { CONFIG_FORWARDING_STANDALONE, CONFIG_FORWARDING_MANAGED };
 enum config_trust { CONFIG_TRUST_DSCP, CONFIG_TRUST_PCP };
 enum config_pool_type { CONFIG_POOL_INGRESS, CONFIG_POOL_EGRESS };
 enum config_scheduler_type { CONFIG_SCHEDULER_STRICT, CONFIG_SCHEDULER_DWRR };
@@ -115,9 +159,16 @@ enum {
 	CONFIG_WRED_MAX = 32,
 	CONFIG_VLAN_MAX = 256,
 	CONFIG_PFC_WD_MAX = 256,
+	CONFIG_INTERFACE_MAX = 256,
+	CONFIG_NEIGHBOR_MAX = 1024,
+	CONFIG_NEXT_HOP_MAX = 1024,
+	CONFIG_ROUTE_MAX = 1024,
+	CONFIG_EDGE_MAX = 1024,
+	CONFIG_HOST_MAX = 4096,
+	CONFIG_TURN_MAX = 4096,
 };
 
-// About 1 MB; lives in the shell's heap.
+// About 3 MB; lives in the shell's heap.
 struct sw_config {
 	struct switch_config sw;
 	uint32_t pool_count;
@@ -131,6 +182,13 @@ struct sw_config {
 	uint32_t queue_count;
 	uint32_t vlan_count;
 	uint32_t pfc_wd_count;
+	uint32_t interface_count;
+	uint32_t neighbor_count;
+	uint32_t next_hop_count;
+	uint32_t route_count;
+	uint32_t edge_count;
+	uint32_t host_count;
+	uint32_t turn_count;
 	struct pool_config pool[CONFIG_POOL_MAX];
 	struct buffer_profile_config profile[CONFIG_PROFILE_MAX];
 	struct port_config port[CONFIG_PORT_MAX];
@@ -142,10 +200,18 @@ struct sw_config {
 	struct queue_config queue[CONFIG_BINDING_MAX];
 	struct vlan_config vlan[CONFIG_VLAN_MAX];
 	struct pfc_wd_config pfc_wd[CONFIG_PFC_WD_MAX];
+	struct interface_config interface[CONFIG_INTERFACE_MAX];
+	struct neighbor_config neighbor[CONFIG_NEIGHBOR_MAX];
+	struct next_hop_config next_hop[CONFIG_NEXT_HOP_MAX];
+	struct route_config route[CONFIG_ROUTE_MAX];
+	struct edge_config edge[CONFIG_EDGE_MAX];
+	struct fabric_host_config host[CONFIG_HOST_MAX];
+	struct turn_config turn[CONFIG_TURN_MAX];
 };
 
-enum { CONFIG_TABLE_COUNT = 12 };
+enum { CONFIG_TABLE_COUNT = 19 };
 
 // The descriptors of all of it: [0] is the top level, then buffer_pool, buffer_profile, port,
-// buffer_pg, buffer_queue, map, scheduler, wred_profile, queue, vlan, pfc_wd.
+// buffer_pg, buffer_queue, map, scheduler, wred_profile, queue, vlan, pfc_wd, interface,
+// neighbor, next_hop, route, edge, host, turn.
 extern const struct config_table config_tables[CONFIG_TABLE_COUNT];

@@ -9,6 +9,7 @@
 #include "dataplane/core/stage.h"
 
 #include "base/bytes.h"
+#include "dataplane/core/route_l3.h"
 
 enum {
 	VLAN_TAG_BYTES = 4,
@@ -42,8 +43,7 @@ static __attribute__((noinline)) void mark(struct sw_lcore *lc, const struct que
 		mark_ce(lc, p);
 }
 
-// The priority that says a class on a port: the lowest that the port itself reads as that class.
-static uint16_t pcp_of(const struct port_profile *port, tc_t tc)
+uint16_t pcp_of(const struct port_profile *port, tc_t tc)
 {
 	for (uint32_t pcp = 0; pcp < PRIO_COUNT; pcp++) {
 		if (port->pcp_to_tc[pcp] == tc.v)
@@ -102,6 +102,8 @@ static inline struct pkt *depart(struct sw_lcore *lc, const struct port_profile 
 	if (__builtin_expect(pf->has_wred, 0))
 		mark(lc, pf, p, queue_bytes);
 	fit_tag(lc, port, p);
+	if (__builtin_expect(port->lane_tag, 0))
+		lane_tag(lc->pf, port, p);
 	release(lc, p);
 
 	q->stats.packets++;

@@ -10,6 +10,8 @@
 #include "dataplane/core/stage.h"
 
 #include "base/bytes.h"
+#include "base/hash.h"
+#include "dataplane/core/route_l3.h"
 
 enum {
 	ASK_TIMES = 8,      // in one solicit_time
@@ -21,10 +23,24 @@ static uint64_t ask_interval(const struct sw_lcore *lc)
 	return lc->pf->solicit_ns / ASK_TIMES;
 }
 
+// What a packet waits for, as one number: the address of a frame, or of a routed packet's neighbour
+// (two that share a number are asked for again with the next repeat).
+static uint64_t wanted(const struct pkt *p)
+{
+	const uint8_t *ip = p->data + p->l3_offset;
+
+	if (!(p->flags & PKT_ROUTED))
+		return mac_slot_key(load_be48(p->data), p->vid);
+	if (p->l3 == PKT_L3_IPV4)
+		return hash_add(hash_add(HASH_EMPTY, p->vid), load_be32(ip + 16));
+	return hash_add(hash_add(hash_add(HASH_EMPTY, p->vid), load_be64(ip + 24)),
+			load_be64(ip + 32));
+}
+
 // Asks once for a run of packets to one address.
 static bool ask(struct sw_lcore *lc, struct pkt *p)
 {
-	uint64_t key = mac_slot_key(load_be48(p->data), p->vid);
+	uint64_t key = wanted(p);
 	struct sw_action *action;
 
 	if (lc->hold.asked_key == key)
@@ -68,6 +84,17 @@ static struct pkt *hold_take(struct hold_state *hold, struct pkt **link, struct 
 	return p;
 }
 
+// Takes the turn and forwards.
+static void forward_turned(struct sw_lcore *lc, struct pkt *p, ns_t now)
+{
+	const enum drop_reason reason = lc->tables == NULL ? DROP_NONE : turn(lc, p);
+
+	if (reason == DROP_NONE)
+		forward(lc, p, now);
+	else
+		drop(lc, p, reason);
+}
+
 void hold_release(struct sw_lcore *lc, uint64_t mac, uint16_t vid, port_t port, ns_t now)
 {
 	struct pkt **link = &lc->hold.head;
@@ -76,7 +103,7 @@ void hold_release(struct sw_lcore *lc, uint64_t mac, uint16_t vid, port_t port, 
 	while (*link != NULL) {
 		struct pkt *p = *link;
 
-		if (p->vid != vid || load_be48(p->data) != mac) {
+		if (p->vid != vid || p->flags & PKT_ROUTED || load_be48(p->data) != mac) {
 			before = p;
 			link = &p->next;
 			continue;
@@ -86,7 +113,32 @@ void hold_release(struct sw_lcore *lc, uint64_t mac, uint16_t vid, port_t port, 
 		if (port.v == p->in_port.v)
 			drop(lc, p, DROP_SAME_PORT);
 		else
-			forward(lc, p, now);
+			forward_turned(lc, p, now);
+	}
+}
+
+void hold_retry(struct sw_lcore *lc, ns_t now)
+{
+	struct pkt **link = &lc->hold.head;
+	struct pkt *before = NULL;
+
+	while (*link != NULL) {
+		struct pkt *p = *link;
+		enum drop_reason reason = DROP_NONE;
+		enum route_verdict verdict = ROUTE_HOLD;
+
+		if (p->flags & PKT_ROUTED)
+			verdict = route_ip(lc, p, &reason);
+		if (verdict != ROUTE_FORWARD && verdict != ROUTE_DROP) {
+			before = p;
+			link = &p->next;
+			continue;
+		}
+		hold_take(&lc->hold, link, before);
+		if (verdict == ROUTE_FORWARD)
+			forward_turned(lc, p, now);
+		else
+			drop(lc, p, reason);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include "dataplane/core/stage.h"
 
 #include "base/bytes.h"
+#include "dataplane/core/route_l3.h"
 
 void mac_control(struct sw_lcore *lc, struct pkt *p, ns_t now)
 {
@@ -148,6 +149,10 @@ __attribute__((flatten)) void sw_rx(struct sw *sw, port_t port, struct pkt **pkt
 
 		p->in_port = port;
 		p->out_port = PORT_NONE;
+		if (__builtin_expect(pf->lanes, 0)) {
+			reason[i] = lane_parse(lc, pf, p);
+			continue;
+		}
 		reason[i] = parse(p, pf->max_frame_bytes);
 		if (reason[i] == DROP_NONE)
 			classify(pf, lc->pf->cnp_tc, p);
@@ -206,7 +211,10 @@ void sw_copy(struct sw *sw, const struct pkt *original, struct pkt *copy, port_t
 	copy->out_port = port;
 	copy->flags = (original->flags & (PKT_TAGGED | PKT_GROUP | PKT_CNP)) | PKT_COPY;
 	WEFT_DEBUG_CHECK(data != original->data && copy->len == original->len);
+	copy->lane = original->lane;
 	reason = admit_copy(lc, copy);
+	if (reason == DROP_NONE && lc->tables != NULL)
+		reason = turn(lc, copy);
 	if (reason == DROP_NONE)
 		forward(lc, copy, now);
 	else

@@ -33,6 +33,7 @@ enum pkt_flag {
 	PKT_LOSSLESS = 1 << 3, // admit: charged to a lossless priority group
 	PKT_CHARGED = 1 << 4,  // admit: must be uncharged on the way out
 	PKT_COPY = 1 << 5,     // sw_copy: a flooded copy, or a frame the shell injected
+	PKT_ROUTED = 1 << 6,   // route: sent to the router's address
 };
 
 struct pkt {
@@ -58,6 +59,7 @@ struct pkt {
 	pg_t pg;             // classify
 	queue_t queue;       // forward: by the egress port's map
 	uint8_t flags;       // enum pkt_flag
+	uint8_t lane;        // lane_parse: of arrival; route: of departure; unset without lanes
 };
 
 static_assert(sizeof(struct pkt) == 64, "a packet's metadata is one cache line");

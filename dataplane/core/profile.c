@@ -112,9 +112,13 @@ int profile_build(const struct sw_config *config, struct sw_profile *pf,
 	if (rc == 0)
 		rc = build_vlans(&b);
 	if (rc == 0)
+		rc = build_fabric(&b);
+	if (rc == 0)
 		rc = check_lossless(&b);
 	if (rc == 0)
 		rc = build_watchdogs(&b);
+	if (rc == 0)
+		rc = check_lanes(&b);
 	return rc;
 }
 

@@ -11,6 +11,8 @@
 #include "dataplane/core/config.h"
 #include "ecn/ecn.h"
 #include "pfc/pfc.h"
+#include "routing/hash.h"
+#include "routing/turn_map.h"
 
 enum { LCORE_MAX = 8 };
 
@@ -79,8 +81,11 @@ struct port_profile {
 	uint8_t cnp_pg;        // priority group of CNPs: one of their own if one is free
 	bool cnp_follows_rate; // the cap of the CNP queue is one percent of the rate
 	bool trust_dscp;
-	bool hold;                // XOFF stops the polling of this port instead of sending frames
-	uint16_t pvid;            // VLAN of untagged frames, 0: none
+	bool fabric;   // another switch: its lanes count
+	bool lane_tag; // every frame carries a priority tag that says its lane
+	bool lanes;    // lanes are in use: lane_parse() takes the place of parse and classify
+	bool hold;     // XOFF stops the polling of this port instead of sending frames
+	uint16_t pvid; // VLAN of untagged frames, 0: none
 	uint8_t map_ethertypes;   // rows of ethertype_to_tc in use
 	uint32_t max_frame_bytes; // MTU + 14, without tags
 	uint32_t mac_limit;
@@ -105,7 +110,10 @@ struct vlan_profile {
 	uint16_t vid;
 	struct port_set members;
 	struct port_set untagged;
+	bool routed; // the switch has an address in it
 };
+
+enum { LANE_NONE = 0xff };
 
 struct sw_profile {
 	char name[CONFIG_NAME_BYTES];
@@ -118,7 +126,13 @@ struct sw_profile {
 	uint32_t descriptor_shared; // without the headroom of lossless groups
 	uint32_t mac_count;
 	uint8_t cnp_tc;
-	bool big_red_switch; // every watched queue has its action, storm or none
+	bool big_red_switch;          // every watched queue has its action, storm or none
+	bool managed;                 // forward to configured hosts only, flood nothing
+	uint8_t lane_count;           // 0: lanes are not in use
+	uint8_t lane_tc[LANE_MAX];    // class of each lane
+	uint8_t tc_to_lane[TC_COUNT]; // LANE_NONE: not a lane's class
+	uint64_t router_mac;
+	struct hash_profile ecmp_hash;
 	uint64_t mac_age_ns;
 	uint64_t solicit_ns;
 	uint16_t vlan_index[4096]; // vid to row of `vlan` plus 1, 0: no such VLAN

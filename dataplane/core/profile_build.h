@@ -34,12 +34,20 @@ int build_vlans(struct build *b);
 
 // profile_watchdog.c
 int build_watchdogs(struct build *b);
+// profile_fabric.c: router address, hash, lanes.
+int build_fabric(struct build *b);
+
+// profile_fabric.c: what lanes need of ports, groups and queues.
+int check_lanes(struct build *b);
 
 // profile_check.c: what only the whole shows (lossless from end to end).
 int check_lossless(struct build *b);
 
 // profile_name.c: names of switch and ports, which become names of files and words of commands.
 int check_names(struct build *b);
+
+// profile_name.c: next word of a space-separated list into `word`; false at the end.
+bool next_word(const char **text, char word[CONFIG_NAME_BYTES]);
 
 // Fills the fault; `object` and `detail` may be "".
 int build_fail(struct build *b, enum profile_fault_id id, uint32_t line, const char *object,

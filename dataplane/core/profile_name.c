@@ -35,3 +35,19 @@ int check_names(struct build *b)
 	}
 	return 0;
 }
+
+bool next_word(const char **text, char word[CONFIG_NAME_BYTES])
+{
+	const char *at = *text;
+	size_t len = 0;
+
+	while (*at == ' ')
+		at++;
+	while (at[len] != '\0' && at[len] != ' ' && len + 1 < CONFIG_NAME_BYTES) {
+		word[len] = at[len];
+		len++;
+	}
+	word[len] = '\0';
+	*text = at + len;
+	return len != 0;
+}

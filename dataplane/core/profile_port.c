@@ -81,6 +81,8 @@ static void set_rate(struct port_profile *port, uint64_t bps)
 static void build_pfc(const struct port_config *row, struct port_profile *port)
 {
 	port->hold = row->pause == CONFIG_PAUSE_HOLD;
+	port->fabric = row->role == CONFIG_ROLE_FABRIC;
+	port->lane_tag = row->lane_tag != 0;
 	port->rx.obey = row->pfc_asymmetric ? 0xff : (uint8_t)row->pfc_enable;
 	port->gen.enable = port->hold ? 0 : (uint8_t)row->pfc_enable;
 	port->held.enable = port->hold ? (uint8_t)row->pfc_enable : 0;

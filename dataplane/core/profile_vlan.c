@@ -7,23 +7,6 @@
 
 enum { DEFAULT_VLAN = 1 };
 
-// Next word of a space-separated list into `word`; false at the end.
-static bool next_word(const char **text, char word[CONFIG_NAME_BYTES])
-{
-	const char *at = *text;
-	size_t len = 0;
-
-	while (*at == ' ')
-		at++;
-	while (at[len] != '\0' && at[len] != ' ' && len + 1 < CONFIG_NAME_BYTES) {
-		word[len] = at[len];
-		len++;
-	}
-	word[len] = '\0';
-	*text = at + len;
-	return len != 0;
-}
-
 static int add_member(struct build *b, const struct vlan_config *row, struct vlan_profile *vlan,
 		      uint16_t n, bool untagged)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Stage 4: where a packet goes. Standalone mode: a learning bridge (IEEE 802.1Q clause 8).
+// Stage 4: where a packet goes. Standalone mode: a learning bridge (IEEE 802.1Q clause 8), with
+// routes and hosts of a fabric on top (route_l3.c). Managed mode: only the latter.
 //
 // ARP and ND go to the control thread first, which learns the sender and then puts them back, so
 // that the burst that follows finds its row. Group and unknown traffic is policed and flooded as
@@ -9,6 +10,7 @@
 #include "dataplane/core/stage.h"
 
 #include "base/bytes.h"
+#include "dataplane/core/route_l3.h"
 
 #define RESERVED_GROUP 0x0180c2000000u // 01:80:c2:00:00:00 to :0f, clause 8.6.3
 
@@ -112,24 +114,12 @@ static inline bool for_control(const struct pkt *p)
 	return p->l3 == PKT_L3_ARP || p->l4 == PKT_L4_ND;
 }
 
-enum route_verdict route(struct sw_lcore *lc, const struct port_profile *port, struct pkt *p,
-			 struct port_set *ports, enum drop_reason *reason, ns_t now)
+// Where the address table says, or everywhere.
+static inline enum route_verdict bridge(struct sw_lcore *lc, struct pkt *p, uint64_t mac,
+					struct port_set *ports, enum drop_reason *reason, ns_t now)
 {
-	uint64_t mac = dst_mac(p);
-	const struct mac_slot *slot;
+	const struct mac_slot *slot = mac_slot_find(&lc->bridge, mac_slot_key(mac, p->vid));
 
-	if (mac >> 4 == RESERVED_GROUP >> 4)
-		return p->l3 == PKT_L3_LLDP ? ROUTE_PUNT : refuse(reason, DROP_RESERVED_MAC);
-	if (!find_vlan(lc, port, p))
-		return refuse(reason, DROP_VLAN_NOT_MEMBER);
-	learn(lc, p, now);
-	if ((p->flags & PKT_GROUP || for_control(p)) && policed(lc, p, now))
-		return refuse(reason, DROP_FLOOD_POLICED);
-	if (for_control(p))
-		return ROUTE_PUNT;
-	if (p->flags & PKT_GROUP)
-		return flood(lc, p, ports, reason);
-	slot = mac_slot_find(&lc->bridge, mac_slot_key(mac, p->vid));
 	if (slot->key != 0 && port_is_up(&lc->port[slot->port.v])) {
 		p->out_port = slot->port;
 		return slot->port.v == p->in_port.v ? refuse(reason, DROP_SAME_PORT) :
@@ -140,6 +130,79 @@ enum route_verdict route(struct sw_lcore *lc, const struct port_profile *port, s
 	if (policed(lc, p, now))
 		return refuse(reason, DROP_FLOOD_POLICED);
 	return flood(lc, p, ports, reason);
+}
+
+static bool is_for_router(const struct sw_lcore *lc, const struct pkt *p, uint64_t mac)
+{
+	return mac == lc->pf->router_mac && lc->pf->vlan[lc->pf->vlan_index[p->vid] - 1].routed;
+}
+
+static enum route_verdict by_tables(struct sw_lcore *lc, struct pkt *p, struct port_set *ports,
+				    enum drop_reason *reason, ns_t now)
+{
+	const uint64_t mac = dst_mac(p);
+	const bool managed = lc->pf->managed;
+	uint32_t row;
+
+	if (!managed)
+		learn(lc, p, now);
+	if ((p->flags & PKT_GROUP || for_control(p)) && policed(lc, p, now))
+		return refuse(reason, DROP_FLOOD_POLICED);
+	if (for_control(p))
+		return ROUTE_PUNT;
+	if (p->flags & PKT_GROUP)
+		return managed ? refuse(reason, DROP_NOT_FLOODED) : flood(lc, p, ports, reason);
+	if (is_for_router(lc, p, mac))
+		return route_ip(lc, p, reason);
+	row = edge_table_find_mac(lc->tables->where, p->vid, mac);
+	if (row != EDGE_TABLE_NONE)
+		return route_host(lc, p, row, reason);
+	return managed ? refuse(reason, DROP_NO_ROUTE) : bridge(lc, p, mac, ports, reason, now);
+}
+
+// As route(), on a switch that has tables: last of all the turn map judges.
+static __attribute__((noinline)) enum route_verdict route_with_tables(
+	struct sw_lcore *lc, const struct port_profile *port, struct pkt *p, struct port_set *ports,
+	enum drop_reason *reason, ns_t now)
+{
+	enum route_verdict verdict;
+
+	if (!port->lanes)
+		p->lane = 0;
+	verdict = by_tables(lc, p, ports, reason, now);
+	if (lc->tables->turns == NULL)
+		return verdict;
+	if (verdict == ROUTE_FORWARD) {
+		*reason = lane_turn(lc, p);
+		return *reason == DROP_NONE ? ROUTE_FORWARD : ROUTE_DROP;
+	}
+	if (verdict == ROUTE_FLOOD) {
+		lane_filter(lc, p, ports);
+		if (port_set_empty(ports))
+			return refuse(reason, DROP_TURN_DENIED);
+	}
+	return verdict;
+}
+
+enum route_verdict route(struct sw_lcore *lc, const struct port_profile *port, struct pkt *p,
+			 struct port_set *ports, enum drop_reason *reason, ns_t now)
+{
+	uint64_t mac = dst_mac(p);
+
+	if (mac >> 4 == RESERVED_GROUP >> 4)
+		return p->l3 == PKT_L3_LLDP ? ROUTE_PUNT : refuse(reason, DROP_RESERVED_MAC);
+	if (!find_vlan(lc, port, p))
+		return refuse(reason, DROP_VLAN_NOT_MEMBER);
+	if (__builtin_expect(lc->tables != NULL, 0))
+		return route_with_tables(lc, port, p, ports, reason, now);
+	learn(lc, p, now);
+	if ((p->flags & PKT_GROUP || for_control(p)) && policed(lc, p, now))
+		return refuse(reason, DROP_FLOOD_POLICED);
+	if (for_control(p))
+		return ROUTE_PUNT;
+	if (p->flags & PKT_GROUP)
+		return flood(lc, p, ports, reason);
+	return bridge(lc, p, mac, ports, reason, now);
 }
 
 enum route_verdict route_injected(struct sw_lcore *lc, struct pkt *p, struct port_set *ports,

@@ -78,6 +78,9 @@ void hold_add(struct sw_lcore *lc, struct pkt *p, ns_t now);
 // Sends on the packets that wait for this address.
 void hold_release(struct sw_lcore *lc, uint64_t mac, uint16_t vid, port_t port, ns_t now);
 
+// Routes those that wait for a neighbour once more.
+void hold_retry(struct sw_lcore *lc, ns_t now);
+
 // Gives up those that have waited for solicit_time, asks again for the others.
 void hold_expire(struct sw_lcore *lc, ns_t now);
 ns_t hold_deadline(const struct sw_lcore *lc);
@@ -131,6 +134,9 @@ uint32_t sched_next(const struct port_profile *pf, struct port_state *st, ns_t n
 ns_t sched_deadline(const struct port_profile *pf, const struct port_state *st, ns_t now);
 
 // --- stage 7: depart.c --------------------------------------------------------------------------
+
+// The priority that says a class on a port: the lowest that the port itself reads as that class.
+uint16_t pcp_of(const struct port_profile *port, tc_t tc);
 
 // Gives the packet CE, once, and counts it at its queue and port.
 void mark_ce(struct sw_lcore *lc, struct pkt *p);

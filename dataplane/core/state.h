@@ -14,6 +14,7 @@
 #include "base/ring.h"
 #include "base/rng.h"
 #include "dataplane/core/sw.h"
+#include "dataplane/core/tables.h"
 
 // Occupancy of one priority group. Bytes under the limit (reserve first, then shared) and headroom
 // are kept apart: which of them an old packet was charged to does not matter, since release takes
@@ -170,8 +171,9 @@ struct action_state {
 struct sw_lcore {
 	struct pool_state pool[CONFIG_POOL_MAX]; // first: nothing to add to find one
 	const struct sw_profile *pf;
-	struct port_state *port; // all ports of the switch; those of other lcores are theirs
-	struct sw *sw;           // what is common to all lcores
+	struct port_state *port;        // all ports of the switch; those of other lcores are theirs
+	struct sw *sw;                  // what is common to all lcores
+	const struct sw_tables *tables; // NULL: a plain bridge
 	lcore_t id;
 	uint8_t handed; // lcores that were given packets, see sw_handed()
 	struct rng dice;
@@ -223,6 +225,7 @@ struct collected {
 struct sw {
 	const struct sw_profile *pf;
 	struct port_state *port; // port_count
+	struct port_set up;      // read and written by atomic operations on its words
 	uint32_t lcore_count;
 	// with several lcores
 	struct lane *lane;         // [from][to]

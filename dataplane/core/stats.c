@@ -77,20 +77,26 @@ static uint64_t queued_packets(const struct sw *sw)
 	return count;
 }
 
+static void add_counters(const struct switch_stats *from, struct switch_stats *to)
+{
+	const struct stat_table *table = &stat_tables[STAT_SWITCH];
+
+	for (uint32_t i = 0; i < table->count; i++) {
+		const uint32_t offset = table->rows[i].offset;
+
+		if (table->rows[i].kind == STAT_COUNTER)
+			*(uint64_t *)((uint8_t *)to + offset) +=
+				*(const uint64_t *)((const uint8_t *)from + offset);
+	}
+}
+
 void sw_stats_switch(const struct sw *sw, enum watermark_kind kind, struct switch_stats *out)
 {
 	*out = (struct switch_stats){ 0 };
 	for (uint32_t i = 0; i < sw->lcore_count; i++) {
 		const struct sw_lcore *lc = &sw->lcore[i];
 
-		out->rx_packets += lc->stats.rx_packets;
-		out->tx_packets += lc->stats.tx_packets;
-		out->generated_packets += lc->stats.generated_packets;
-		out->copied_packets += lc->stats.copied_packets;
-		out->consumed_packets += lc->stats.consumed_packets;
-		out->dropped_packets += lc->stats.dropped_packets;
-		out->mac_moves += lc->stats.mac_moves;
-		out->solicited += lc->stats.solicited;
+		add_counters(&lc->stats, out);
 		out->descriptors_in_use += (uint64_t)lc->descriptors_used +
 					   lc->headroom_descriptors_used;
 		out->descriptors_watermark += watermark_read(&lc->wm_descriptors, kind);

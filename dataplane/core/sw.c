@@ -204,6 +204,17 @@ int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now)
 	return 0;
 }
 
+void sw_set_tables(struct sw *sw, const struct sw_tables *tables)
+{
+	for (uint32_t i = 0; i < sw->lcore_count; i++)
+		__atomic_store_n(&sw->lcore[i].tables, tables, __ATOMIC_RELEASE);
+}
+
+void sw_retry_held(struct sw *sw, lcore_t lcore, ns_t now)
+{
+	hold_retry(&sw->lcore[lcore.v], now);
+}
+
 static void flush(struct sw_lcore *lc, port_t port)
 {
 	const struct port_profile *pf = port_profile_of(lc, port);
@@ -227,6 +238,11 @@ void sw_link(struct sw *sw, port_t port, bool up, ns_t now)
 	if (port_is_up(st) == up)
 		return;
 	atomic_store_explicit(&st->link_up, up, memory_order_relaxed);
+	if (up)
+		__atomic_fetch_or(&sw->up.word[port.v / 64], 1ull << port.v % 64, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_and(&sw->up.word[port.v / 64], ~(1ull << port.v % 64),
+				   __ATOMIC_RELAXED);
 	watchdog_link(lc, port, now);
 	if (up)
 		return;

@@ -13,6 +13,7 @@
 #include "dataplane/core/stats.h"
 
 struct sw;
+struct sw_tables;
 
 // One iteration of a shell:
 //	sw_tick(sw, lcore, now); drain sw_action();
@@ -46,6 +47,13 @@ struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_
 // -EINVAL, and nothing changed, when ports, pools, lcores or the MAC table size differ in number,
 // or a port changes its lcore.
 int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now);
+
+// Gives all lcores the tables to forward by; borrowed until replaced, NULL: a plain bridge. Rows
+// may change while they are in use (tables.h).
+void sw_set_tables(struct sw *sw, const struct sw_tables *tables);
+
+// Routes packets that wait for a neighbour once more: it was found.
+void sw_retry_held(struct sw *sw, lcore_t lcore, ns_t now);
 
 // Carrier or admin state of a port. Down drops what is queued for it, ends received pauses, and
 // forgets its addresses (with several lcores the shell does that: sw_mac_forget_port()).

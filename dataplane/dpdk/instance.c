@@ -23,24 +23,51 @@ enum {
 	PORT_OVERHEAD_BYTES = 1 << 20, // rings, devices
 };
 
+static void print_fault(const struct profile_fault *fault, const char *path, FILE *errors)
+{
+	char text[512];
+
+	fault_render(text, sizeof(text), profile_fault_texts[fault->id], fault->object,
+		     fault->detail, fault->have, fault->want);
+	if (fault->line != 0)
+		fprintf(errors, "%s:%u: %s\n", path, fault->line, text);
+	else
+		fprintf(errors, "%s: %s\n", path, text);
+}
+
 static int build_profile(struct instance *in, const char *path, FILE *errors)
 {
 	struct profile_fault fault = { 0 };
-	char text[512];
 	int rc;
 
 	in->profile = calloc(1, profile_bytes(in->config->port_count));
 	if (in->profile == NULL)
 		return -ENOMEM;
 	rc = profile_build(in->config, in->profile, &fault);
+	if (rc != 0)
+		print_fault(&fault, path, errors);
+	return rc;
+}
+
+static int build_tables(struct instance *in, const char *path, FILE *errors)
+{
+	const uint32_t neighbors = (uint32_t)in->config->sw.neighbor_count;
+	const size_t bytes = tables_bytes(in->config, neighbors);
+	struct profile_fault fault = { 0 };
+	void *memory;
+	int rc;
+
+	if (bytes == 0)
+		return 0;
+	memory = aligned_alloc(64, bytes);
+	if (memory == NULL)
+		return -ENOMEM;
+	rc = tables_build(in->config, in->profile, neighbors, memory, &in->tables, &fault);
 	if (rc == 0)
 		return 0;
-	fault_render(text, sizeof(text), profile_fault_texts[fault.id], fault.object, fault.detail,
-		     fault.have, fault.want);
-	if (fault.line != 0)
-		fprintf(errors, "%s:%u: %s\n", path, fault.line, text);
-	else
-		fprintf(errors, "%s: %s\n", path, text);
+	print_fault(&fault, path, errors);
+	in->tables = NULL;
+	free(memory);
 	return rc;
 }
 
@@ -79,6 +106,8 @@ int instance_load(struct instance *in, const char *path, FILE *errors)
 	if (rc == 0)
 		rc = build_profile(in, path, errors);
 	if (rc == 0)
+		rc = build_tables(in, path, errors);
+	if (rc == 0)
 		rc = prepare_ports(in, path, errors);
 	if (rc != 0)
 		instance_unload(in);
@@ -116,6 +145,7 @@ int instance_create(struct instance *in, const struct pools *pools, ns_t now)
 	}
 	in->pools = pools;
 	in->sw = sw_init(memory, in->profile, in->config->sw.seed, now);
+	sw_set_tables(in->sw, in->tables);
 	prepare_io(in);
 	return 0;
 }
@@ -131,6 +161,7 @@ void instance_release(struct instance *in)
 void instance_unload(struct instance *in)
 {
 	free(in->port);
+	free(in->tables);
 	free(in->profile);
 	free(in->config);
 	*in = (struct instance){ 0 };

@@ -4,6 +4,7 @@
 // several; the forwarding lcore polls them in turn.
 #pragma once
 
+#include "dataplane/core/tables.h"
 #include "dataplane/dpdk/pktio.h"
 #include "dataplane/dpdk/port.h"
 
@@ -16,6 +17,7 @@ struct instance {
 	// control: rw
 	struct port *port;          // port_count
 	struct sw_profile *profile; // in use by the core; replaced through MESSAGE_PROFILE
+	struct sw_tables *tables;   // NULL: a plain bridge; the first thing in their memory
 	// lcore: rw from its start to its end
 	struct sw *sw;
 	struct pktio *io; // port_count; see pktio.h for who may touch one

@@ -57,6 +57,26 @@ static struct sw_profile *build_profile(const struct sw_config *config)
 	abort();
 }
 
+enum { NEIGHBORS = 256 };
+
+static struct sw_tables *build_tables(const struct sw_config *config, const struct sw_profile *pf)
+{
+	size_t bytes = tables_bytes(config, NEIGHBORS);
+	struct sw_tables *tables;
+	struct profile_fault fault;
+	void *memory;
+
+	if (bytes == 0)
+		return NULL;
+	memory = aligned_alloc(64, bytes);
+	WEFT_CHECK(memory != NULL);
+	if (tables_build(config, pf, NEIGHBORS, memory, &tables, &fault) == 0)
+		return tables; // the first thing in its memory
+	fprintf(stderr, "rig: fault \"%s\": object %s, detail %s\n", profile_fault_texts[fault.id],
+		fault.object, fault.detail);
+	abort();
+}
+
 struct rig *rig_new_blank(struct sw_config *config)
 {
 	struct rig *rig = calloc(1, sizeof(*rig));
@@ -75,6 +95,8 @@ struct rig *rig_new_blank(struct sw_config *config)
 	rig->answer_punt = true;
 	rig->answer_solicit = true;
 	rig->sw = sw_init(rig->memory, rig->pf, config->sw.seed, rig->now);
+	rig->tables = build_tables(config, rig->pf);
+	sw_set_tables(rig->sw, rig->tables);
 	for (uint32_t i = 0; i < rig->pf->port_count; i++)
 		rig_link(rig, i, true);
 	return rig;
@@ -140,6 +162,7 @@ void rig_end(struct rig *rig)
 	}
 	WEFT_CHECK(rig->live == 0);
 	free(rig->memory);
+	free(rig->tables);
 	free(rig->pf);
 	free(rig->config);
 	free(rig);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "dataplane/core/sw.h"
+#include "dataplane/core/tables.h"
 #include "tests/host/frame.h"
 #include "tests/rig/setup.h"
 
@@ -31,6 +32,7 @@ struct rig {
 	struct sw_profile *pf;
 	void *memory;
 	struct sw *sw;
+	struct sw_tables *tables; // NULL: the configuration has no row of one
 	ns_t now;
 	// How actions are answered. Off: counted, and `last` keeps the newest; punted packets are
 	// freed.

@@ -18,7 +18,7 @@ static void fill_defaults(const struct config_table *table, uint8_t *row)
 		cfg_value_default(&table->knobs[i], row + table->knobs[i].offset);
 }
 
-static void *add_row(struct sw_config *c, const char *table_name)
+void *setup_add_row(struct sw_config *c, const char *table_name)
 {
 	for (uint32_t i = 1; i < CONFIG_TABLE_COUNT; i++) {
 		const struct config_table *table = &config_tables[i];
@@ -113,7 +113,7 @@ struct sw_config *setup_kvm(uint32_t ports)
 struct pool_config *setup_pool(struct sw_config *c, const char *name, enum config_pool_type type,
 			       uint64_t size_bytes)
 {
-	struct pool_config *row = add_row(c, "buffer_pool");
+	struct pool_config *row = setup_add_row(c, "buffer_pool");
 
 	setup_name(row->name, name);
 	row->type = type;
@@ -123,7 +123,7 @@ struct pool_config *setup_pool(struct sw_config *c, const char *name, enum confi
 
 struct buffer_profile_config *setup_profile(struct sw_config *c, const char *name, const char *pool)
 {
-	struct buffer_profile_config *row = add_row(c, "buffer_profile");
+	struct buffer_profile_config *row = setup_add_row(c, "buffer_profile");
 
 	setup_name(row->name, name);
 	setup_name(row->pool, pool);
@@ -132,7 +132,7 @@ struct buffer_profile_config *setup_profile(struct sw_config *c, const char *nam
 
 struct port_config *setup_port(struct sw_config *c, const char *name)
 {
-	struct port_config *row = add_row(c, "port");
+	struct port_config *row = setup_add_row(c, "port");
 
 	setup_name(row->name, name);
 	snprintf(row->devargs, sizeof(row->devargs), "net_null%u", c->port_count);
@@ -141,7 +141,7 @@ struct port_config *setup_port(struct sw_config *c, const char *name)
 
 void setup_pg(struct sw_config *c, const char *port, uint8_t pgs, const char *profile)
 {
-	struct buffer_pg_config *row = add_row(c, "buffer_pg");
+	struct buffer_pg_config *row = setup_add_row(c, "buffer_pg");
 
 	setup_name(row->port, port);
 	setup_name(row->profile, profile);
@@ -150,7 +150,7 @@ void setup_pg(struct sw_config *c, const char *port, uint8_t pgs, const char *pr
 
 void setup_buffer_queue(struct sw_config *c, const char *port, uint8_t queues, const char *profile)
 {
-	struct buffer_queue_config *row = add_row(c, "buffer_queue");
+	struct buffer_queue_config *row = setup_add_row(c, "buffer_queue");
 
 	setup_name(row->port, port);
 	setup_name(row->profile, profile);
@@ -159,7 +159,7 @@ void setup_buffer_queue(struct sw_config *c, const char *port, uint8_t queues, c
 
 void setup_map(struct sw_config *c, enum config_map_type type, const char *name, const char *text)
 {
-	struct map_config *row = add_row(c, "map");
+	struct map_config *row = setup_add_row(c, "map");
 
 	row->type = type;
 	setup_name(row->name, name);
@@ -169,7 +169,7 @@ void setup_map(struct sw_config *c, enum config_map_type type, const char *name,
 struct scheduler_config *setup_scheduler(struct sw_config *c, const char *name,
 					 enum config_scheduler_type type, uint64_t weight)
 {
-	struct scheduler_config *row = add_row(c, "scheduler");
+	struct scheduler_config *row = setup_add_row(c, "scheduler");
 
 	setup_name(row->name, name);
 	row->type = type;
@@ -180,7 +180,7 @@ struct scheduler_config *setup_scheduler(struct sw_config *c, const char *name,
 struct wred_config *setup_wred(struct sw_config *c, const char *name, uint64_t min_bytes,
 			       uint64_t max_bytes, uint64_t ppm)
 {
-	struct wred_config *row = add_row(c, "wred_profile");
+	struct wred_config *row = setup_add_row(c, "wred_profile");
 
 	setup_name(row->name, name);
 	row->ecn = 1;
@@ -193,7 +193,7 @@ struct wred_config *setup_wred(struct sw_config *c, const char *name, uint64_t m
 void setup_queue(struct sw_config *c, const char *port, uint8_t queues, const char *scheduler,
 		 const char *wred)
 {
-	struct queue_config *row = add_row(c, "queue");
+	struct queue_config *row = setup_add_row(c, "queue");
 
 	setup_name(row->port, port);
 	row->queue = queues;
@@ -203,7 +203,7 @@ void setup_queue(struct sw_config *c, const char *port, uint8_t queues, const ch
 
 void setup_vlan(struct sw_config *c, uint16_t id, const char *untagged, const char *tagged)
 {
-	struct vlan_config *row = add_row(c, "vlan");
+	struct vlan_config *row = setup_add_row(c, "vlan");
 
 	row->id = id;
 	set_text(row->untagged, untagged);
@@ -213,7 +213,7 @@ void setup_vlan(struct sw_config *c, uint16_t id, const char *untagged, const ch
 struct pfc_wd_config *setup_pfc_wd(struct sw_config *c, const char *port,
 				   enum watchdog_action action)
 {
-	struct pfc_wd_config *row = add_row(c, "pfc_wd");
+	struct pfc_wd_config *row = setup_add_row(c, "pfc_wd");
 
 	setup_name(row->port, port);
 	row->action = action;

@@ -38,6 +38,9 @@ struct sw_config *setup_blank(void);
 // so.
 struct sw_config *setup_kvm(uint32_t ports);
 
+// A new row of any table, with defaults.
+void *setup_add_row(struct sw_config *c, const char *table_name);
+
 // New rows with defaults.
 struct pool_config *setup_pool(struct sw_config *c, const char *name, enum config_pool_type type,
 			       uint64_t size_bytes);
@@ -73,3 +76,16 @@ void setup_port_name(uint32_t port, char out[CONFIG_NAME_BYTES]);
 // that a test may bind groups and queues itself.
 void setup_unbind_pgs(struct sw_config *c);
 void setup_unbind_queues(struct sw_config *c);
+
+// Rows of forwarding tables.
+void setup_interface(struct sw_config *c, uint16_t vlan, uint32_t ip, uint8_t len);
+void setup_neighbor(struct sw_config *c, uint16_t vlan, uint32_t ip, uint64_t mac);
+struct next_hop_config *setup_next_hop(struct sw_config *c, const char *group, uint32_t port,
+				       uint64_t mac);
+void setup_route(struct sw_config *c, uint32_t ip, uint8_t len, const char *via);
+void setup_edge(struct sw_config *c, uint16_t number, const char *via);
+void setup_fabric_host(struct sw_config *c, uint64_t mac, uint32_t ip, uint16_t edge,
+		       uint32_t port);
+void setup_turn(struct sw_config *c, uint32_t in, uint32_t out, uint32_t lane, uint32_t to);
+
+struct ip_prefix setup_ipv4(uint32_t ip, uint8_t len);

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Profile step: what makes a switch part of a fabric. Its address as a router, the hash that
+// spreads flows, and lanes.
+//
+// A lane is a lossless class with a priority group and a queue of its own. What keeps lanes
+// independent is that each can always take one more frame: a reserve and an XON of a largest frame,
+// which no other lane can use up.
+
+#include "dataplane/core/profile_build.h"
+
+#include "base/hash.h"
+
+static uint64_t mac_of_name(const char *name)
+{
+	return (hash_text(name) & 0x00ffffffffff) | 0x020000000000; // locally administered
+}
+
+static int parse_fields(struct build *b, const char *text, uint32_t *fields)
+{
+	char word[CONFIG_NAME_BYTES];
+
+	*fields = *text == '\0' ? HASH_FIELDS_DEFAULT : 0;
+	while (next_word(&text, word)) {
+		uint32_t i = 0;
+
+		while (i < HASH_FIELD_COUNT && !name_equal(hash_field_names[i], word))
+			i++;
+		if (i == HASH_FIELD_COUNT)
+			return build_fail(b, FAULT_UNKNOWN_HASH_FIELD, b->config->sw.line,
+					  b->config->sw.name, word, 0, 0);
+		*fields |= 1u << i;
+	}
+	return 0;
+}
+
+static int build_hash(struct build *b)
+{
+	const struct switch_config *sw = &b->config->sw;
+	struct hash_profile *hash = &b->pf->ecmp_hash;
+
+	hash->seed = (uint32_t)(sw->ecmp_hash_seed == CONFIG_UNSET ? hash_text(sw->name) :
+								     sw->ecmp_hash_seed);
+	hash->rotation = (uint8_t)sw->ecmp_hash_offset;
+	hash->algorithm = (uint8_t)sw->ecmp_hash_algorithm;
+	hash->symmetric = sw->ecmp_hash_symmetric != 0;
+	return parse_fields(b, sw->ecmp_hash, &hash->fields);
+}
+
+int build_fabric(struct build *b)
+{
+	const struct switch_config *sw = &b->config->sw;
+	struct sw_profile *pf = b->pf;
+
+	pf->managed = sw->forwarding == CONFIG_FORWARDING_MANAGED;
+	pf->router_mac = sw->router_mac == CONFIG_UNSET ? mac_of_name(sw->name) : sw->router_mac;
+	for (uint32_t tc = 0; tc < TC_COUNT; tc++) {
+		pf->tc_to_lane[tc] = LANE_NONE;
+		if (!(sw->lanes >> tc & 1))
+			continue;
+		if (pf->lane_count == LANE_MAX)
+			return build_fail(b, FAULT_TOO_MANY, sw->line, sw->name, "lanes", 0,
+					  LANE_MAX);
+		pf->tc_to_lane[tc] = pf->lane_count;
+		pf->lane_tc[pf->lane_count++] = (uint8_t)tc;
+	}
+	for (uint32_t n = 0; n < pf->port_count; n++)
+		pf->port[n].lanes = pf->lane_count > 0 || pf->port[n].lane_tag;
+	for (uint32_t i = 0; i < b->config->interface_count; i++) {
+		const uint16_t vlan = pf->vlan_index[b->config->interface[i].vlan];
+
+		if (vlan != 0)
+			pf->vlan[vlan - 1].routed = true;
+	}
+	return build_hash(b);
+}
+
+// The class, among those of the lanes, whose group and queue nobody else shares.
+static int check_lane(struct build *b, const struct port_profile *port, uint32_t line, uint8_t tc)
+{
+	const struct pg_profile *pg = &port->pg[port->tc_to_pg[tc]];
+	const uint64_t frame = port->max_frame_bytes + TAG_BYTES;
+
+	if (!pg->lossless || classes_in(port->tc_to_pg, port->tc_to_pg[tc]) > 1 ||
+	    classes_in(port->tc_to_queue, port->tc_to_queue[tc]) > 1)
+		return build_fail(b, FAULT_LANE_LOSSY, line, port->name, "", tc, 0);
+	if (pg->reserved_bytes < frame || u64_max(pg->xon_bytes, pg->xon_offset_bytes) < frame)
+		return build_fail(b, FAULT_LANE_RESERVE, line, port->name, "", tc, frame);
+	return 0;
+}
+
+static int check_port_lanes(struct build *b, const struct port_profile *port, uint32_t line)
+{
+	const struct sw_profile *pf = b->pf;
+	int rc = 0;
+
+	if (pf->lane_count > 1 && !port->lane_tag)
+		return build_fail(b, FAULT_LANE_TAG, line, port->name, "", pf->lane_count, 0);
+	for (uint32_t lane = 0; lane < pf->lane_count && rc == 0; lane++)
+		rc = check_lane(b, port, line, pf->lane_tc[lane]);
+	return rc;
+}
+
+int check_lanes(struct build *b)
+{
+	int rc = 0;
+
+	for (uint32_t n = 0; n < b->pf->port_count && rc == 0; n++) {
+		if (b->pf->port[n].fabric)
+			rc = check_port_lanes(b, &b->pf->port[n], b->config->port[n].line);
+	}
+	return rc;
+}

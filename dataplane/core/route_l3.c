@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Stage 4 beyond the bridge: IP packets to the router's address, and hosts of a fabric.
+//
+// A packet is routed once: at the switch whose router address it was sent to it gets the address of
+// its host (or of the next router) and loses a hop (RFC 1812 5.3.1, RFC 8200 3); from there the
+// fabric bridges it to the host's edge. RoCEv2's ICRC covers none of what changes here.
+//
+// Members of a group are picked among the ports that are up at this moment: a port that goes down
+// leaves every group with the store that says so.
+
+#include "dataplane/core/route_l3.h"
+
+#include "base/bytes.h"
+
+enum {
+	IPV4_TTL = 8,
+	IPV4_CHECKSUM = 10,
+	IPV6_HOP_LIMIT = 7,
+	IPV4_DST = 16,
+	IPV6_DST = 24,
+};
+
+static enum route_verdict refuse(enum drop_reason *reason, enum drop_reason why)
+{
+	*reason = why;
+	return ROUTE_DROP;
+}
+
+// One hop less; the checksum follows by RFC 1624, equation 3.
+static void take_hop(struct pkt *p)
+{
+	uint8_t *ip = p->data + p->l3_offset;
+	uint32_t sum;
+
+	if (p->l3 == PKT_L3_IPV6) {
+		ip[IPV6_HOP_LIMIT]--;
+		return;
+	}
+	sum = (uint16_t)~load_be16(ip + IPV4_CHECKSUM);
+	sum += (uint16_t)~load_be16(ip + IPV4_TTL);
+	ip[IPV4_TTL]--;
+	sum += load_be16(ip + IPV4_TTL);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	store_be16(ip + IPV4_CHECKSUM, (uint16_t)~sum);
+}
+
+// The packet leaves towards `mac` in VLAN `vid`.
+static void rewrite(struct sw_lcore *lc, struct pkt *p, uint64_t mac, uint16_t vid)
+{
+	store_be48(p->data, mac);
+	store_be48(p->data + 6, lc->pf->router_mac);
+	take_hop(p);
+	p->vid = vid;
+	lc->stats.routed_packets++;
+}
+
+static struct port_set usable_ports(const struct sw_lcore *lc)
+{
+	struct port_set ports;
+
+	for (uint32_t i = 0; i < PORT_SET_WORDS; i++)
+		ports.word[i] = __atomic_load_n(&lc->sw->up.word[i], __ATOMIC_RELAXED);
+	return ports;
+}
+
+// NULL when the group has no member that can be used.
+static const struct group_member *pick(const struct sw_lcore *lc, const struct pkt *p,
+				       uint16_t group)
+{
+	const struct port_set usable = usable_ports(lc);
+	const struct group *g = __atomic_load_n(&lc->tables->group[group], __ATOMIC_ACQUIRE);
+
+	return group_pick(g, flow_hash(&lc->pf->ecmp_hash, p), &usable);
+}
+
+// Through a group. `mac` is the host's, for members that are bridges of the fabric; 0: a frame that
+// is bridged, and keeps its addresses.
+static enum route_verdict to_group(struct sw_lcore *lc, struct pkt *p, uint16_t group, uint64_t mac,
+				   uint16_t vid, enum drop_reason *reason)
+{
+	const struct group_member *m = pick(lc, p, group);
+	const struct next_hop *hop;
+
+	if (m == NULL)
+		return refuse(reason, DROP_GROUP_DEAD);
+	hop = &lc->tables->next_hop[m->next_hop];
+	p->out_port = m->port;
+	if (p->flags & PKT_ROUTED) {
+		if (hop->routed)
+			mac = __atomic_load_n(&hop->mac, __ATOMIC_RELAXED);
+		if (hop->vid != 0)
+			vid = hop->vid;
+		else if (vid == 0)
+			vid = port_profile_of(lc, m->port)->pvid;
+		rewrite(lc, p, mac, vid);
+	} else if (m->port.v == p->in_port.v) {
+		return refuse(reason, DROP_SAME_PORT);
+	}
+	return ROUTE_FORWARD;
+}
+
+// To a host in a VLAN of this switch; where it is the bridge knows, or asks.
+static enum route_verdict to_neighbor(struct sw_lcore *lc, struct pkt *p, const struct dest *d)
+{
+	const struct mac_slot *slot = mac_slot_find(&lc->bridge, mac_slot_key(d->mac, d->vid));
+
+	if (slot->key == 0 || !port_is_up(&lc->port[slot->port.v])) {
+		p->vid = d->vid;
+		return ROUTE_HOLD;
+	}
+	p->out_port = slot->port;
+	rewrite(lc, p, d->mac, d->vid);
+	return ROUTE_FORWARD;
+}
+
+static enum route_verdict to_edge(struct sw_lcore *lc, struct pkt *p, const struct dest *d,
+				  enum drop_reason *reason)
+{
+	uint16_t group;
+
+	if (d->number == lc->tables->self) {
+		p->out_port = d->port;
+		if (!port_is_up(&lc->port[d->port.v]))
+			return refuse(reason, DROP_GROUP_DEAD);
+		if (p->flags & PKT_ROUTED)
+			rewrite(lc, p, d->mac, d->vid);
+		else if (d->port.v == p->in_port.v)
+			return refuse(reason, DROP_SAME_PORT);
+		return ROUTE_FORWARD;
+	}
+	group = __atomic_load_n(&lc->tables->edge_group[d->number], __ATOMIC_ACQUIRE);
+	if (group == GROUP_NONE)
+		return refuse(reason, DROP_NO_ROUTE);
+	return to_group(lc, p, group, d->mac, d->vid, reason);
+}
+
+static enum route_verdict to_dest(struct sw_lcore *lc, struct pkt *p, const struct dest *d,
+				  enum drop_reason *reason)
+{
+	switch ((enum dest_kind)d->kind) {
+	case DEST_SELF: return ROUTE_PUNT;
+	case DEST_GLEAN: p->vid = d->vid; return ROUTE_HOLD;
+	case DEST_NEIGHBOR: return to_neighbor(lc, p, d);
+	case DEST_GROUP: return to_group(lc, p, d->number, 0, 0, reason);
+	case DEST_EDGE: return to_edge(lc, p, d, reason);
+	case DEST_FREE:
+	case DEST_DROP: break;
+	}
+	return refuse(reason, DROP_BLACK_HOLE);
+}
+
+enum route_verdict route_ip(struct sw_lcore *lc, struct pkt *p, enum drop_reason *reason)
+{
+	const struct sw_tables *t = lc->tables;
+	const uint8_t *ip = p->data + p->l3_offset;
+	const struct dest *d;
+	uint32_t row;
+	uint8_t hops;
+
+	if (p->l3 != PKT_L3_IPV4 && p->l3 != PKT_L3_IPV6)
+		return refuse(reason, DROP_NOT_ROUTABLE);
+	if (p->l3 == PKT_L3_IPV4) {
+		row = edge_table_find_ipv4(t->where, load_be32(ip + IPV4_DST));
+		hops = ip[IPV4_TTL];
+	} else {
+		row = edge_table_find_ipv6(t->where, ip + IPV6_DST);
+		hops = ip[IPV6_HOP_LIMIT];
+	}
+	if (row == EDGE_TABLE_NONE)
+		return refuse(reason, DROP_NO_ROUTE);
+	d = &t->dest[row];
+	if (hops <= 1 && d->kind != DEST_SELF)
+		return refuse(reason, DROP_TTL_EXPIRED);
+	p->flags |= PKT_ROUTED;
+	return to_dest(lc, p, d, reason);
+}
+
+enum route_verdict route_host(struct sw_lcore *lc, struct pkt *p, uint32_t row,
+			      enum drop_reason *reason)
+{
+	return to_dest(lc, p, &lc->tables->dest[row], reason);
+}
