@@ -181,6 +181,13 @@ def linked_ports(count, edges, more='', mtu=1500):
     return ports
 
 
+def drops(*switches):
+    """Frames dropped anywhere: [(switch, port, reason, frames)]. A flooded request that reaches a switch
+    without a further port that is up ends there, and is no loss."""
+    return [(switch.name, port['name'], reason, count) for switch in switches for port in switch.ports()
+            for reason, count in port['drops'].items() if reason != 'FLOOD_NOWHERE']
+
+
 class Fleet:
     """Several switches in one process. `ports` has a list of port groups per switch: s0, s1, ..."""
 
@@ -215,10 +222,7 @@ class Fleet:
         return self[0].get('/v1/lcore')['lcores'][0]
 
     def drops(self):
-        """Frames dropped anywhere: [(switch, port, reason, frames)]. A flooded request that reaches a
-        switch without a further port that is up ends there, and is no loss."""
-        return [(s.name, p['name'], reason, count) for s in self.switches for p in s.ports()
-                for reason, count in p['drops'].items() if reason != 'FLOOD_NOWHERE']
+        return drops(*self.switches)
 
     def assert_conserved(self):
         self.test.assertEqual(self[0].stop(), 0, self.log())

@@ -176,7 +176,9 @@ class Lossless(lab.SmokeTest):
         """Two senders at full rate to one receiver of a tenth; returns their reports."""
         receiver = lab.DpdkHost(self, HOST, 0, self.dir / 'h0', 'client', '--wait', '5s')
         # It announces itself; before that, frames to it could only wait, and not many of them.
-        lab.wait_for(lambda: first.get('/v1/mac')['entries'], 20, 'the address of the receiver')
+        for switch, port in ((last, 'Host0'), (first, 'Ethernet0')):
+            lab.wait_for(lambda: port in (e['port'] for e in switch.get('/v1/mac')['entries']), 20,
+                         f'{switch.name}: the address of the receiver')
         senders = [lab.DpdkHost(self, HOST, n, self.dir / f'h{n}', 'client', '--flow', '0:3:1024')
                    for n in (1, 2)]
         sent = [host.result()['priorities'][3] for host in senders]
@@ -186,15 +188,20 @@ class Lossless(lab.SmokeTest):
         self.assertEqual((got['rx_lost'], got['rx_reordered']), (0, 0))
         self.assertEqual(got['rx_packets'], sum(one['tx_packets'] for one in sent))
         self.assertGreater(got['rx_packets'], 200)
+        last.wait_link('Host0', up=False)
 
-    def assert_backpressure(self, near, near_port, far, far_port):
+    def pauses(self, near, far):
+        """Of the two ends (switch, port) of a link: PFC frames heard, PFC frames told, time paused."""
+        heard, told = (switch.port(port)['priorities'][3] for switch, port in (near, far))
+        return heard['pfc_rx_pkts'], told['pfc_tx_pkts'], heard['rx_pause_duration_us']
+
+    def assert_backpressure(self, near, far, before=(0, 0, 0)):
         """The far end of a link has paused the near one, which has obeyed."""
-        prio = lambda switch, port: switch.port(port)['priorities'][3]
-        told, heard = prio(far, far_port), prio(near, near_port)
-        self.assertGreater(told['pfc_tx_pkts'], 1)
-        self.assertEqual(heard['pfc_rx_pkts'], told['pfc_tx_pkts'])
-        self.assertGreater(heard['rx_pause_duration_us'], 0)
-        self.assertGreater(far.port(far_port)['priority_groups'][3]['xoff_events'], 0)
+        heard, told, paused = (now - old for now, old in zip(self.pauses(near, far), before))
+        self.assertGreater(told, 1)
+        self.assertEqual(heard, told)
+        self.assertGreater(paused, 0)
+        self.assertGreater(far[0].port(far[1])['priority_groups'][3]['xoff_events'], 0)
 
     def test_chain(self):
         """Back-pressure goes through three switches in one process, and nothing is lost."""
@@ -203,10 +210,34 @@ class Lossless(lab.SmokeTest):
         fleet = lab.Fleet(self, ports, LOSSLESS).launch()
         self.incast(fleet[0], fleet[2])
         self.assertEqual(fleet.drops(), [])
-        self.assert_backpressure(fleet[1], 'Ethernet4', fleet[2], 'Ethernet0')
-        self.assert_backpressure(fleet[0], 'Ethernet0', fleet[1], 'Ethernet0')
+        self.assert_backpressure((fleet[1], 'Ethernet4'), (fleet[2], 'Ethernet0'))
+        self.assert_backpressure((fleet[0], 'Ethernet0'), (fleet[1], 'Ethernet0'))
         self.assertNotIn('bytes of headroom', fleet.log())
         fleet.assert_conserved()
+
+    def test_memif(self):
+        """One process per switch: the same over memif, and once more after either end has restarted."""
+        near, far = (lab.memif_port('Ethernet0', 9, self.dir / 'link', FAST, role)
+                     for role in ('server', 'client'))
+        ports = [[near], [far]]
+        self.ends(ports, (1, 0, 0))
+        left, right = (lab.Switch(self, f's{i}', groups, LOSSLESS) for i, groups in enumerate(ports))
+        left.start()
+        right.start()
+        for again in (None, right, left):
+            with self.subTest(restarted=again and again.name):
+                if again:
+                    self.assert_conserved(again)
+                    again.start()
+                for switch in (left, right):
+                    switch.wait_link('Ethernet0')
+                ends = (left, 'Ethernet0'), (right, 'Ethernet0')
+                before = self.pauses(*ends)
+                self.incast(left, right)
+                self.assert_backpressure(*ends, before)
+                self.assertEqual(lab.drops(left, right), [])
+        self.assert_conserved(left)
+        self.assert_conserved(right)
 
 
 if __name__ == '__main__':
