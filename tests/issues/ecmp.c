@@ -319,3 +319,124 @@ Test(issues, ovs_issues_180)
 		free(g);
 	}
 }
+
+// Of 1000 flows, those that another profile sends elsewhere among 16 paths: 15 of 16 by chance.
+static uint32_t moved_by(const struct hash_profile *other, enum flow_pattern pattern)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		const struct hash_key key = flow_key(pattern, false, i);
+
+		count += flow_path(&by_default, &key, 16) != flow_path(other, &key, 16);
+	}
+	return count;
+}
+
+// Seed, rotation, algorithm and fields can be set one by one, and each has a name to be shown by.
+Test(issues, sonic_buildimage_11880)
+{
+	struct hash_profile other = by_default;
+
+	cr_assert_eq(moved_by(&other, VARY_SRC_IP), 0);
+	other.seed++;
+	cr_assert_gt(moved_by(&other, VARY_SRC_IP), 850);
+	other = by_default;
+	other.rotation = 16;
+	cr_assert_gt(moved_by(&other, VARY_SRC_IP), 850);
+	other = by_default;
+	other.algorithm = HASH_CRC;
+	cr_assert_gt(moved_by(&other, VARY_SRC_IP), 850);
+	other = by_default;
+	other.fields |= 1u << HASH_ETHERTYPE;
+	cr_assert_gt(moved_by(&other, VARY_SRC_IP), 850);
+	for (uint32_t i = 0; i < HASH_FIELD_COUNT; i++)
+		cr_assert_not_null(hash_field_names[i]);
+	for (uint32_t i = 0; i < HASH_ALGORITHM_COUNT; i++)
+		cr_assert_not_null(hash_algorithm_names[i]);
+}
+
+// A route that had one next hop gets all four: they share.
+Test(issues, sonic_buildimage_7825)
+{
+	const struct port_set usable = ports_below(PATHS);
+	struct group *one = new_group(1, NULL);
+	struct group *all = new_group(PATHS, one);
+	uint32_t counts[PATHS] = { 0 };
+
+	for (uint32_t i = 0; i < PATHS * FLOWS_PER_PATH; i++) {
+		const struct hash_key key = flow_key(VARY_SRC_PORT, false, i);
+
+		cr_assert_eq(pick(one, &by_default, &key, &usable), 0);
+		counts[pick(all, &by_default, &key, &usable)]++;
+	}
+	cr_assert(flows_are_balanced(counts, PATHS));
+	free(one);
+	free(all);
+}
+
+// Of eight next hops the first `resolved` have a weight; the group stands whatever their number.
+static void check_resolved(struct group *g, uint32_t resolved)
+{
+	const struct port_set usable = ports_below(8);
+	uint32_t counts[8] = { 0 };
+
+	for (uint32_t i = 0; i < resolved * FLOWS_PER_PATH; i++) {
+		const struct hash_key key = flow_key(VARY_SRC_PORT, false, i);
+
+		counts[pick(g, &by_default, &key, &usable)]++;
+	}
+	cr_assert(flows_are_balanced(counts, resolved), "%u resolved", resolved);
+	for (uint32_t i = resolved; i < 8; i++)
+		cr_assert_eq(counts[i], 0);
+}
+
+Test(issues, sonic_swss_1216)
+{
+	const struct port_set usable = ports_below(8);
+	struct group_member member[8] = { 0 };
+	struct group *g[2] = { malloc(group_bytes(128)), malloc(group_bytes(128)) };
+
+	for (uint16_t i = 0; i < 8; i++)
+		member[i] = (struct group_member){ .port = { i }, .next_hop = i };
+	cr_assert_eq(group_build(g[0], member, 8, 128, NULL), 0);
+	cr_assert_null(group_pick(g[0], 0, &usable));
+	for (uint32_t resolved = 1; resolved <= 8; resolved++) {
+		member[resolved - 1].weight = 1;
+		cr_assert_eq(group_build(g[resolved % 2], member, 8, 128, g[(resolved + 1) % 2]),
+			     0);
+		check_resolved(g[resolved % 2], resolved);
+	}
+	free(g[0]);
+	free(g[1]);
+}
+
+// A live group of six gains two members: flows move to them alone, six of eight parts stay.
+Test(issues, sonic_platform_vpp_115)
+{
+	enum { OLD = 6, NEW = 8 };
+	const struct port_set usable = ports_below(NEW);
+	struct group *six = new_group(OLD, NULL);
+	struct group *eight = new_group(NEW, six);
+	struct group *again = new_group(OLD, eight);
+	uint32_t counts[NEW] = { 0 };
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < NEW * FLOWS_PER_PATH; i++) {
+		const struct hash_key key = flow_key(VARY_SRC_PORT, false, i);
+		const uint32_t before = pick(six, &by_default, &key, &usable);
+		const uint32_t now = pick(eight, &by_default, &key, &usable);
+		const uint32_t after = pick(again, &by_default, &key, &usable);
+
+		cr_assert(now == before || now >= OLD, "flow %u: %u to %u", i, before, now);
+		cr_assert(now >= OLD || after == now, "flow %u: %u to %u", i, now, after);
+		cr_assert_lt(after, OLD);
+		counts[now]++;
+		kept += now == before;
+	}
+	cr_assert(flows_are_balanced(counts, NEW));
+	cr_assert_geq(kept * 100, NEW * FLOWS_PER_PATH * 70);
+	free(six);
+	free(eight);
+	free(again);
+}
