@@ -25,6 +25,7 @@ enum command_takes {
 	TAKES_KIND = 2, // the target gets ?watermark=KIND
 	TAKES_BOTH = TAKES_PORT | TAKES_KIND,
 	TAKES_ONE_PORT = 4, // with TAKES_PORT: must be given, and goes with the request
+	COUNTS = 8,         // shows counters, without what the user has cleared (cli/baseline.h)
 };
 
 struct command {
@@ -59,5 +60,6 @@ command_fn cmd_show_mac;
 command_fn cmd_show_lcores;
 command_fn cmd_show_drivers;
 command_fn cmd_show_switch;
+command_fn cmd_clear_counters;
 command_fn cmd_clear_watermark;
 command_fn cmd_link;

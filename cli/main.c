@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/baseline.h"
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/options.h"
@@ -26,6 +27,13 @@ static int help(const struct options *options)
 	return EXIT_DONE;
 }
 
+static int show(const struct report *report, bool cleared)
+{
+	if (cleared)
+		puts("Counters since you cleared them (--total shows all)\n");
+	return out_table(report, stdout);
+}
+
 static int run(const struct command *command, const struct options *options, const char *port)
 {
 	const bool takes_kind = command->takes & TAKES_KIND;
@@ -36,6 +44,7 @@ static int run(const struct command *command, const struct options *options, con
 	struct report report = { 0 };
 	char target[256];
 	json_t *reply;
+	bool cleared;
 	int rc;
 
 	// What no port's name may hold would change the meaning of the request.
@@ -50,6 +59,7 @@ static int run(const struct command *command, const struct options *options, con
 						      command->method, target });
 	if (reply == NULL)
 		return EXIT_REFUSED;
+	cleared = (command->takes & COUNTS) && !options->total && baseline_apply(reply);
 	query.reply = reply;
 	rc = port_check(&query);
 	if (rc == 0)
@@ -57,7 +67,7 @@ static int run(const struct command *command, const struct options *options, con
 	if (rc == 0 && options->json)
 		rc = out_json(&report, stdout);
 	else if (rc == 0)
-		rc = out_table(&report, stdout);
+		rc = show(&report, cleared);
 	report_release(&report);
 	json_decref(reply);
 	return rc == 0 ? EXIT_DONE : EXIT_REFUSED;

@@ -16,6 +16,7 @@ enum option_id {
 	OPTION_JSON,
 	OPTION_NONZERO,
 	OPTION_KIND,
+	OPTION_TOTAL,
 	OPTION_HELP,
 	OPTION_VERSION,
 };
@@ -34,6 +35,7 @@ static const struct option_row rows[] = {
 	[OPTION_NONZERO] = { "-nz", "--nonzero", NULL, "leave out rows of zeros" },
 	[OPTION_KIND] = { "-k", "--kind", "KIND",
 			  "watermarks: user, persistent or periodic (user)" },
+	[OPTION_TOTAL] = { "", "--total", NULL, "counters with what you have cleared" },
 	[OPTION_HELP] = { "-h", "--help", NULL, "print help" },
 	[OPTION_VERSION] = { "-V", "--version", NULL, "print the version" },
 };
@@ -74,6 +76,7 @@ static void set(struct options *options, enum option_id id, const char *value)
 	case OPTION_JSON: options->json = true; break;
 	case OPTION_NONZERO: options->nonzero = true; break;
 	case OPTION_KIND: options->kind = value; break;
+	case OPTION_TOTAL: options->total = true; break;
 	case OPTION_HELP: options->help = true; break;
 	case OPTION_VERSION: options->version = true; break;
 	}

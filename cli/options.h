@@ -16,6 +16,7 @@ struct options {
 	const char *kind;    // of watermarks
 	bool json;
 	bool nonzero;
+	bool total; // counters as the switch has them
 	bool help;
 	bool version;
 	const char *words[OPTIONS_WORDS_MAX];

@@ -5,8 +5,10 @@
 
 #include "dataplane/stats_json.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 #include "base/bytes.h"
 #include "dataplane/dpdk/eal.h"
@@ -212,6 +214,18 @@ static struct lcore_stats lcore_stats(struct worker *worker)
 	return stats;
 }
 
+// Counters of two answers can be compared while this stays the same: it is made anew when the
+// switch starts. On the control thread only.
+static const char *boot_id(void)
+{
+	static char text[17];
+	uint64_t id = 0;
+
+	if (text[0] == '\0' && getrandom(&id, sizeof(id), 0) == sizeof(id))
+		snprintf(text, sizeof(text), "%016" PRIx64, id);
+	return text;
+}
+
 json_t *stats_json(struct worker *worker, struct instance *in, enum watermark_kind watermark)
 {
 	struct snapshot *snapshot = calloc(1, snapshot_bytes(in->port_count));
@@ -232,6 +246,7 @@ json_t *stats_json(struct worker *worker, struct instance *in, enum watermark_ki
 	lcore = lcore_stats(worker);
 	set_text(sw, "name", in->config->sw.name);
 	set_text(sw, "version", WEFT_VERSION);
+	set_text(sw, "boot_id", boot_id());
 	set_number(sw, "uptime_ns", snapshot->now.v);
 	json_object_set(answer, "switch", add_rows(sw, STAT_SWITCH, &snapshot->sw));
 	json_object_set_new(answer, "pools", pools_json(snapshot));

@@ -136,6 +136,9 @@ class Lifecycle(lab.SmokeTest):
         switch = self.start()
         self.assertEqual(len(switch.get('/v1/stats')['ports']), 2)
         self.assertTrue(switch.get('/v1/driver')['drivers'])
+        boot = switch.get('/v1/stats')['switch']['boot_id']
+        self.assertRegex(boot, '^[0-9a-f]{16}$')
+        self.assertEqual(switch.get('/v1/stats')['switch']['boot_id'], boot)
         for method, path, status in (('GET', '/v1/none', 404), ('POST', '/v1/stats', 405),
                                      ('GET', '/v1/clear', 405), ('POST', '/v1/clear', 200),
                                      ('GET', '/v1/stats?watermark=x', 400),
@@ -145,6 +148,8 @@ class Lifecycle(lab.SmokeTest):
                 answer, body = switch.request(method, path)
                 self.assertEqual(answer, status)
                 self.assertEqual('error' in body, status != 200)
+        self.assertEqual(switch.stop(), 0)
+        self.assertNotEqual(switch.start().get('/v1/stats')['switch']['boot_id'], boot)
         self.assertEqual(switch.stop(), 0)
 
 

@@ -119,7 +119,8 @@ def run(weft, command):
     args = shlex.split(command)[1:]
     if '--run-dir' not in command:
         args = ['--run-dir', 'run'] + args
-    done = subprocess.run([weft, *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    done = subprocess.run([weft, *args], env={**os.environ, 'XDG_CACHE_HOME': os.path.abspath('cache')},
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           timeout=LIMIT_S, check=False)
     status = f'[exit {done.returncode}]\n' if done.returncode else ''
     return done.stdout.decode() + status
