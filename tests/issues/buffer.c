@@ -255,8 +255,7 @@ Test(issues, sonic_swss_1055)
 
 	rig_send_pfc(rig, DST, 0x18, 65535);
 	for (uint32_t i = 0; i < 2; i++) {
-		while (!rig_pg(rig, SRC, 3 + i).xoff_state)
-			rig_send_many(rig, SRC, &f[i], 1);
+		star_fill(rig, SRC, 3 + i, &f[i]);
 		cr_assert_eq(rig_queue(rig, DST, 3 + i).pause_status, 1);
 	}
 	for (uint32_t i = 0; i < 2; i++)
