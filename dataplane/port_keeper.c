@@ -44,8 +44,7 @@ static int open_device(struct port_keeper *keeper, uint32_t i)
 	int rc = steering_prepare(port);
 
 	if (rc == 0)
-		rc = port_open(port, pools_rx(in->pools, port_contiguous_bytes(port)),
-			       needs_pfc(in, i));
+		rc = port_open(port, port_pool(port, in->pools), needs_pfc(in, i));
 	if (rc == 0)
 		rc = steering_start(port);
 	if (rc != 0)

@@ -6,6 +6,9 @@
 // framesz bytes (the kernel cuts off what does not fit), and the driver insists on mbufs that hold
 // framesz - 32 bytes. Slots are addressed without regard to block borders, so framesz must divide
 // blocksz.
+//
+// AF_XDP's driver makes each object of the mempool a chunk of the UMEM, of which the kernel keeps
+// 256 bytes for itself (XDP_PACKET_HEADROOM) beyond what the mbuf needs.
 
 #include "dataplane/dpdk/driver.h"
 
@@ -14,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dataplane/dpdk/pool.h"
+
 enum {
 	ETHERNET_BYTES = 14,
 	TAG_BYTES = 8,
@@ -21,6 +26,8 @@ enum {
 	AF_PACKET_FRAMESZ = 2048, // the driver's default
 	AF_PACKET_HEAD = 66,
 	AF_PACKET_MBUF_LESS = 32,
+	AF_XDP_HEADROOM = 256, // that the kernel keeps in front of a received frame
+	AF_XDP_MAX_MTU = POOL_UMEM_ROOM_BYTES - AF_XDP_HEADROOM - ETHERNET_BYTES - TAG_BYTES,
 };
 
 #define AF_PACKET_JUMBO ",blocksz=20480,framesz=10240,framecnt=512"
@@ -93,8 +100,10 @@ const struct driver drivers[] = {
 		.name = "net_af_xdp",
 		.loss = "received frames while the fill ring is empty; sent frames while the "
 			"kernel is short of memory",
-		.mtu_reason = "a frame must fit in one page",
-		.max_mtu = 3400,
+		.mtu_reason =
+			"a frame, what describes it and the kernel's headroom must fit in one "
+			"page",
+		.max_mtu = AF_XDP_MAX_MTU,
 		.own_mbufs = 4096,
 		.idle_us = 100,
 		.ring = DRIVER_RING_DESCRIPTORS,
@@ -280,7 +289,7 @@ uint32_t driver_contiguous_bytes(const struct driver *driver, const char *devarg
 		return 0;
 	if (is(driver, "net_af_packet"))
 		return argument_number(devargs, "framesz", AF_PACKET_FRAMESZ) - AF_PACKET_MBUF_LESS;
-	return mtu + ETHERNET_BYTES + TAG_BYTES;
+	return mtu + ETHERNET_BYTES + TAG_BYTES + (driver->xdp ? AF_XDP_HEADROOM : 0);
 }
 
 uint32_t driver_ring_frames(const struct driver *driver, const char *devargs, uint32_t descriptors)

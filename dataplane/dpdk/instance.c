@@ -89,7 +89,8 @@ static int prepare_ports(struct instance *in, const char *path, FILE *errors)
 			continue;
 		}
 		pool_need_port(&in->need, port_ring_mbufs(port), (uint32_t)port->config->tx_ring,
-			       port->driver->own_mbufs, port_contiguous_bytes(port));
+			       port->driver->own_mbufs);
+		pool_need_room(&in->need, port_contiguous_bytes(port), port->driver->xdp);
 	}
 	return rc;
 }
@@ -124,7 +125,7 @@ static void prepare_io(struct instance *in)
 {
 	for (uint32_t i = 0; i < in->port_count; i++) {
 		in->io[i].control = in->pools->control;
-		in->io[i].linear = pools_rx(in->pools, port_contiguous_bytes(&in->port[i]));
+		in->io[i].linear = port_pool(&in->port[i], in->pools);
 		in->io[i].ethdev = PORT_NO_DEVICE;
 		in->io[i].sw = in->sw;
 		in->io[i].port = (port_t){ (uint16_t)i };

@@ -20,11 +20,18 @@ enum {
 	POOL_CACHE = 256,
 	POOL_SEGMENT_BYTES = 2048, // data per mbuf where frames may span several
 	POOL_CONTROL_BYTES = 256,  // data per mbuf of the control pool
+	// The kernel takes no chunk of a UMEM that is larger than a page, and a chunk is a whole
+	// object of the mempool: header, struct rte_mbuf, struct pkt, headroom, then room.
+	POOL_UMEM_CHUNK_BYTES = 4096,
+	POOL_UMEM_ROOM_BYTES = POOL_UMEM_CHUNK_BYTES - RTE_CACHE_LINE_SIZE -
+			       (int)sizeof(struct rte_mbuf) - (int)sizeof(struct pkt) -
+			       RTE_PKTMBUF_HEADROOM,
 };
 
 struct pools {
 	struct rte_mempool *data;    // segments: frames may span several
 	struct rte_mempool *wide;    // for drivers that want each frame in one mbuf; or NULL
+	struct rte_mempool *umem;    // the same, of mbufs that are chunks of a UMEM; or NULL
 	struct rte_mempool *control; // what the switch makes itself
 };
 
@@ -33,13 +40,15 @@ struct pool_need {
 	uint32_t data;             // frames
 	uint32_t control;          // frames that it made itself
 	uint32_t contiguous_bytes; // the longest frame that must lie in one mbuf; 0: none
+	uint32_t umem_bytes;       // the same where that mbuf is a chunk of a UMEM
 };
 
 // What to create; made before the EAL starts, since without hugepages it must be told all memory
 // in advance.
 struct pool_plan {
-	uint32_t data_count;      // of data, and of wide
+	uint32_t data_count;      // of data, of wide and of umem
 	uint32_t wide_room_bytes; // 0: no wide pool
+	uint32_t umem_room_bytes; // 0: no umem pool
 	uint32_t control_count;
 };
 
@@ -47,9 +56,13 @@ struct pool_plan {
 struct pool_need pool_need_of(uint32_t descriptors);
 
 // Adds a port with rings of `ring_mbufs` in all, `tx_ring` of them to transmit, and what its driver
-// keeps for itself. `contiguous_bytes` is what one mbuf must hold, 0 where frames may span several.
+// keeps for itself.
 void pool_need_port(struct pool_need *need, uint32_t ring_mbufs, uint32_t tx_ring,
-		    uint32_t own_mbufs, uint32_t contiguous_bytes);
+		    uint32_t own_mbufs);
+
+// Adds what one mbuf of a port must hold, 0 where frames may span several; as a chunk of a UMEM it
+// is at most POOL_UMEM_ROOM_BYTES.
+void pool_need_room(struct pool_need *need, uint32_t contiguous_bytes, bool umem);
 
 // Starts a plan with what the process itself needs, and adds a switch to it.
 struct pool_plan pool_plan_start(void);
@@ -64,10 +77,13 @@ int pools_create(const struct pool_plan *plan, struct pools *pools);
 // Accepts pools that were never created.
 void pools_destroy(struct pools *pools);
 
-// The pool that feeds a port whose mbufs must hold `contiguous_bytes`.
-static inline struct rte_mempool *pools_rx(const struct pools *pools, uint32_t contiguous_bytes)
+// The pool that feeds a port whose mbufs must hold `contiguous_bytes`, as chunks of a UMEM or not.
+static inline struct rte_mempool *pools_rx(const struct pools *pools, uint32_t contiguous_bytes,
+					   bool umem)
 {
-	return contiguous_bytes > POOL_SEGMENT_BYTES ? pools->wide : pools->data;
+	if (contiguous_bytes <= POOL_SEGMENT_BYTES)
+		return pools->data;
+	return umem ? pools->umem : pools->wide;
 }
 
 static inline struct pkt *pkt_of_mbuf(struct rte_mbuf *m)

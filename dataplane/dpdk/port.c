@@ -21,7 +21,6 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "dataplane/dpdk/link.h"
-#include "dataplane/dpdk/pool.h"
 #include "dataplane/dpdk/stale_socket.h"
 #include "sys/log.h"
 
@@ -79,6 +78,11 @@ int port_prepare(struct port *port, const char *switch_name, const struct port_c
 uint32_t port_contiguous_bytes(const struct port *port)
 {
 	return driver_contiguous_bytes(port->driver, port->devargs, (uint32_t)port->config->mtu);
+}
+
+struct rte_mempool *port_pool(const struct port *port, const struct pools *pools)
+{
+	return pools_rx(pools, port_contiguous_bytes(port), port->driver->xdp);
 }
 
 uint32_t port_ring_mbufs(const struct port *port)
@@ -363,6 +367,9 @@ static int start(struct port *port, struct rte_mempool *pool, bool needs_pfc)
 		rc = ask_pfc(port, needs_pfc);
 	if (rc != 0)
 		return rc;
+	// Its UMEM is the pool's first piece, and it would receive into memory beyond.
+	if (port->driver->xdp && pool->nb_mem_chunks != 1)
+		return fail(port, -EINVAL, "the packet buffers are not in one piece");
 	rc = setup_queues(port, pool);
 	if (rc != 0)
 		return fail(port, rc, "its queues cannot be set up");

@@ -9,6 +9,7 @@
 
 #include "dataplane/core/config.h"
 #include "dataplane/dpdk/driver.h"
+#include "dataplane/dpdk/pool.h"
 
 // In place of the number of a device: there is none, or there is a link of this process.
 enum { PORT_NO_DEVICE = RTE_MAX_ETHPORTS, PORT_LINK };
@@ -48,6 +49,9 @@ int port_prepare(struct port *port, const char *switch_name, const struct port_c
 
 // Bytes one mbuf must hold for this port; 0 when frames may span several.
 uint32_t port_contiguous_bytes(const struct port *port);
+
+// The pool that feeds the port.
+struct rte_mempool *port_pool(const struct port *port, const struct pools *pools);
 
 // Mbufs that the rings of this port may hold.
 uint32_t port_ring_mbufs(const struct port *port);

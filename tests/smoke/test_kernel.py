@@ -56,6 +56,30 @@ class Kernel(lab.SmokeTest):
         self.assertEqual(a.ping(b), 3)
         self.assert_conserved(switch)
 
+    def test_af_xdp_sizes(self):
+        """Frames up to the driver's limit pass, also beside a port of jumbo frames.
+
+        A page holds 64 bytes of mempool header, 128 of mbuf, 64 of packet, 128 and 256 of headroom,
+        14 of Ethernet and 8 of tags: the rest is the MTU.
+        """
+        largest = 4096 - 64 - 128 - 64 - 128 - 256 - 14 - 8
+        a, b, c = (lab.Host(self, number) for number in (1, 2, 3))
+        for host, mtu in ((a, largest), (b, largest), (c, 9000)):
+            host.run('ip', 'link', 'set', 'eth0', 'mtu', str(mtu))
+        switch = lab.Switch(self, f'sizes{os.getpid()}', [
+            f'name = "E0"; devargs = "net_af_xdp0,iface={a.port}"; mtu = {largest};',
+            f'name = "E1"; devargs = "net_af_xdp1,iface={b.port}"; mtu = {largest};',
+            f'name = "E2"; devargs = "net_af_packet2,iface={c.port}"; mtu = 9000;']).start()
+        for i in range(3):
+            switch.wait_link(f'E{i}')
+        limits = {row['name']: row['max_mtu'] for row in switch.get('/v1/driver')['drivers']}
+        self.assertEqual(limits['net_af_xdp'], largest)
+        for mtu in (1500, 1770, 1771, 2026, 2027, 3000, 3200, largest):
+            for other in (b, c):
+                with self.subTest(mtu=mtu, other=other.address):
+                    self.assertEqual(a.ping(other, '-s', str(mtu - 28), '-M', 'do', count=2), 2)
+        self.assert_conserved(switch)
+
     def test_tap(self):
         names = [f'wt{os.getpid()}n{i}' for i in range(2)]
         switch = lab.Switch(self, f'tap{os.getpid()}', [
