@@ -137,6 +137,9 @@ int build_ports(struct build *b)
 		port->default_tc = (uint8_t)row->default_tc;
 		port->max_frame_bytes = (uint32_t)row->mtu + ETHERNET_HEADER;
 		port->mac_limit = (uint32_t)row->mac_limit;
+		port->lcore = (lcore_t){ (uint8_t)row->lcore };
+		if (b->pf->lcore_count <= row->lcore)
+			b->pf->lcore_count = (uint32_t)row->lcore + 1;
 		port->line = (struct pacer_profile){ row->speed, row->burst };
 		port->flood = (struct pacer_profile){ row->flood_rate, bytes_ns(FLOOD_BURST_BYTES,
 										row->flood_rate) };

@@ -102,6 +102,14 @@ struct rig *rig_new_blank(struct sw_config *config)
 	return rig;
 }
 
+void rig_mac_set(struct rig *rig, uint64_t mac, uint16_t vid, port_t port)
+{
+	bool first = sw_mac_set(rig->sw, LCORE_FIRST, mac, vid, port, rig->now);
+
+	for (uint8_t i = 1; i < rig->pf->lcore_count; i++)
+		WEFT_CHECK(sw_mac_set(rig->sw, (lcore_t){ i }, mac, vid, port, rig->now) == first);
+}
+
 struct rig *rig_new(struct sw_config *config)
 {
 	struct rig *rig = rig_new_blank(config);
@@ -110,8 +118,7 @@ struct rig *rig_new(struct sw_config *config)
 		uint16_t vid = rig->pf->port[i].pvid;
 
 		if (vid != 0)
-			WEFT_CHECK(sw_mac_set(rig->sw, LCORE_FIRST, frame_host_mac(i), vid,
-					      (port_t){ i }, rig->now));
+			rig_mac_set(rig, frame_host_mac(i), vid, (port_t){ i });
 	}
 	return rig;
 }
@@ -135,13 +142,18 @@ int rig_reload(struct rig *rig)
 void rig_advance(struct rig *rig, uint64_t ns)
 {
 	rig->now = ns_add(rig->now, ns);
-	sw_tick(rig->sw, LCORE_FIRST, rig->now);
+	for (uint8_t i = 0; i < rig->pf->lcore_count; i++)
+		sw_tick(rig->sw, (lcore_t){ i }, rig->now);
+	for (uint8_t i = 0; i < rig->pf->lcore_count; i++)
+		sw_take(rig->sw, (lcore_t){ i }, rig->now);
 	rig_drain(rig);
 }
 
 void rig_link(struct rig *rig, uint32_t port, bool up)
 {
 	sw_link(rig->sw, (port_t){ (uint16_t)port }, up, rig->now);
+	for (uint8_t i = 0; i < rig->pf->lcore_count && !up && rig->pf->lcore_count > 1; i++)
+		sw_mac_forget_port(rig->sw, (lcore_t){ i }, (port_t){ (uint16_t)port });
 	rig_drain(rig);
 }
 
@@ -151,6 +163,8 @@ void rig_end(struct rig *rig)
 	for (uint32_t i = 0; i < rig->pf->port_count; i++)
 		rig_link(rig, i, false);
 	rig_advance(rig, rig->pf->solicit_ns);
+	if (rig->pf->lcore_count > 1)
+		rig_advance(rig, 0); // what one lcore has taken and dropped another charged
 	WEFT_CHECK(sw_conserved(rig->sw));
 	WEFT_CHECK(rig_switch(rig).queued_packets == 0);
 	WEFT_CHECK(rig_switch(rig).descriptors_in_use == 0);
@@ -203,7 +217,7 @@ static void answer_punt(struct rig *rig, const struct sw_action *action)
 		rig_free(rig, p);
 		return;
 	}
-	sw_mac_set(rig->sw, LCORE_FIRST, load_be48(p->data + 6), p->vid, action->port, rig->now);
+	rig_mac_set(rig, load_be48(p->data + 6), p->vid, action->port);
 	sw_inject(rig->sw, p, action->port, p->vid, rig->now);
 }
 
@@ -234,11 +248,12 @@ static void answer(struct rig *rig, const struct sw_action *action)
 	case SW_ACTION_LEARN:
 		rig->learns++;
 		if (rig->answer_learn)
-			sw_mac_set(rig->sw, LCORE_FIRST, action->mac, action->vid, action->port,
-				   rig->now);
+			rig_mac_set(rig, action->mac, action->vid, action->port);
 		return;
 	case SW_ACTION_FORGET:
-		sw_mac_forget(rig->sw, LCORE_FIRST, action->mac, action->vid, action->port);
+		for (uint8_t i = 0; i < rig->pf->lcore_count; i++)
+			sw_mac_forget(rig->sw, (lcore_t){ i }, action->mac, action->vid,
+				      action->port);
 		return;
 	case SW_ACTION_SOLICIT: answer_solicit(rig, action); return;
 	case SW_ACTION_STORM:
@@ -248,13 +263,19 @@ static void answer(struct rig *rig, const struct sw_action *action)
 	}
 }
 
-void rig_drain(struct rig *rig)
+void rig_drain_lcore(struct rig *rig, lcore_t lcore)
 {
 	struct sw_action action;
 
-	while (sw_action(rig->sw, LCORE_FIRST, &action, rig->now)) {
+	while (sw_action(rig->sw, lcore, &action, rig->now)) {
 		if (action.kind != SW_ACTION_FREE)
 			rig->last = action;
 		answer(rig, &action);
 	}
+}
+
+void rig_drain(struct rig *rig)
+{
+	for (uint8_t i = 0; i < rig->pf->lcore_count; i++)
+		rig_drain_lcore(rig, (lcore_t){ i });
 }

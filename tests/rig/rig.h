@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One switch on a test bench: a manual clock, packet memory that is counted, and a shell that
-// drains actions as the real one does. Host i is attached to port i (frame_host_mac(i),
-// frame_host_ip(i)).
+// One switch on a test bench, all its lcores in one thread: a manual clock, packet memory that is
+// counted, and a shell that drains actions as the real one does. Host i is attached to port i
+// (frame_host_mac(i), frame_host_ip(i)).
 //
 // Every frame lives in an allocation of its own with exactly SW_TAG_ROOM bytes in front, so that
 // the sanitizer sees any access outside. Broken expectations of the rig itself abort
@@ -69,6 +69,9 @@ void rig_advance(struct rig *rig, uint64_t ns);
 
 void rig_link(struct rig *rig, uint32_t port, bool up);
 
+// Tells every lcore of an address.
+void rig_mac_set(struct rig *rig, uint64_t mac, uint16_t vid, port_t port);
+
 // --- packets in -------------------------------------------------------------------------------
 
 struct pkt *rig_alloc(struct rig *rig, uint32_t len);
@@ -100,7 +103,9 @@ bool rig_take_frame(struct rig *rig, uint32_t port, struct frame *out);
 // Lets at most `count` packets leave; returns how many did.
 uint64_t rig_release(struct rig *rig, uint32_t port, uint64_t count);
 
+// Carries out what every lcore, or one of them, asks for.
 void rig_drain(struct rig *rig);
+void rig_drain_lcore(struct rig *rig, lcore_t lcore);
 
 // --- statistics, as of now and of the user's watermarks ---------------------------------------
 

@@ -91,7 +91,10 @@ struct frame rig_frame(uint32_t from, uint32_t to, uint8_t dscp, uint32_t len)
 struct pkt *rig_take(struct rig *rig, uint32_t port)
 {
 	struct pkt *p = NULL;
-	uint32_t count = sw_tx(rig->sw, port_of(port), &p, 1, rig->now);
+	uint32_t count;
+
+	sw_take(rig->sw, rig->pf->port[port].lcore, rig->now);
+	count = sw_tx(rig->sw, port_of(port), &p, 1, rig->now);
 
 	rig_drain(rig);
 	return count == 1 ? p : NULL;
