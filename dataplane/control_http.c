@@ -84,13 +84,16 @@ static bool read_watermark(const struct evkeyvalq *query, enum watermark_kind *k
 	return false;
 }
 
-static void parse_query(struct evhttp_request *request, struct evkeyvalq *query)
+// False when the query is not of the form a=b&c=d; the request has then been answered.
+static bool parse_query(struct evhttp_request *request, struct evkeyvalq *query)
 {
 	const char *text = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
 
-	// On failure the list is empty.
-	if (text == NULL || evhttp_parse_query_str(text, query) != 0)
-		TAILQ_INIT(query);
+	TAILQ_INIT(query);
+	if (text == NULL || evhttp_parse_query_str(text, query) == 0)
+		return true;
+	reply_error(request, HTTP_BADREQUEST, "the query is not KEY=VALUE");
+	return false;
 }
 
 // True when the request has this method; otherwise it has been answered.
@@ -108,9 +111,8 @@ static void on_stats(struct evhttp_request *request, void *arg)
 	struct evkeyvalq query;
 	enum watermark_kind kind;
 
-	if (!accept_method(request, EVHTTP_REQ_GET))
+	if (!accept_method(request, EVHTTP_REQ_GET) || !parse_query(request, &query))
 		return;
-	parse_query(request, &query);
 	if (read_watermark(&query, &kind))
 		reply_ok(request, stats_json(http->worker, http->in, kind));
 	else
@@ -146,9 +148,8 @@ static void on_clear(struct evhttp_request *request, void *arg)
 	struct message message = { .kind = MESSAGE_CLEAR_WATERMARKS, .instance = http->in };
 	struct evkeyvalq query;
 
-	if (!accept_method(request, EVHTTP_REQ_POST))
+	if (!accept_method(request, EVHTTP_REQ_POST) || !parse_query(request, &query))
 		return;
-	parse_query(request, &query);
 	if (evhttp_find_header(&query, "poll_gap") != NULL)
 		message.kind = MESSAGE_CLEAR_GAP;
 	if (read_watermark(&query, &message.watermark)) {
@@ -180,9 +181,8 @@ static void on_link(struct evhttp_request *request, void *arg)
 	struct port *port;
 	bool cut;
 
-	if (!accept_method(request, EVHTTP_REQ_POST))
+	if (!accept_method(request, EVHTTP_REQ_POST) || !parse_query(request, &query))
 		return;
-	parse_query(request, &query);
 	port = find_port(http->in, evhttp_find_header(&query, "port"));
 	cut = evhttp_find_header(&query, "cut") != NULL;
 	if (port == NULL) {

@@ -8,7 +8,8 @@
 //	GET  /v1/lcore
 //	GET  /v1/driver
 //	POST /v1/clear?watermark=user|persistent|periodic
-//	POST /v1/clear?poll_gap
+//	POST /v1/clear?poll_gap=1
+//	POST /v1/link?cut=1&port=NAME, /v1/link?heal=1&port=NAME
 //
 // Errors are {"error": "..."} with a status of 4xx or 5xx.
 #pragma once

@@ -143,7 +143,8 @@ class Lifecycle(lab.SmokeTest):
                                      ('GET', '/v1/clear', 405), ('POST', '/v1/clear', 200),
                                      ('GET', '/v1/stats?watermark=x', 400),
                                      ('GET', '/v1/stats?watermark=periodic', 200),
-                                     ('POST', '/v1/clear?poll_gap', 200)):
+                                     ('POST', '/v1/clear?poll_gap=1', 200),
+                                     ('POST', '/v1/clear?poll_gap', 400)):
             with self.subTest(method=method, path=path):
                 answer, body = switch.request(method, path)
                 self.assertEqual(answer, status)
