@@ -96,6 +96,7 @@ class Links(lab.SmokeTest):
         for switch in fleet.switches:
             macs = {e['mac'] for e in switch.get('/v1/mac')['entries']}
             self.assertEqual(macs & {a.mac, b.mac, c.mac}, macs)
+        self.assertEqual(fleet[0].request('POST', '/v1/clear?poll_gap=1')[0], 200)
         sleeps = fleet.lcore()['sleeps']
         lab.wait_for(lambda: fleet.lcore()['sleeps'] > sleeps + 100, 10, 'twenty idle switches sleep')
         print(f'# {took:.1f} s until all links were up, longest poll gap '
@@ -172,9 +173,9 @@ class Lossless(lab.SmokeTest):
             ports[where].append(lab.memif_port(f'Host{number}', number, self.dir / f'h{number}',
                                                FAST if number else SLOW))
 
-    def incast(self, first, last):
-        """Two senders at full rate to one receiver of a tenth; returns their reports."""
-        receiver = lab.DpdkHost(self, HOST, 0, self.dir / 'h0', 'client', '--wait', '5s')
+    def incast(self, first, last, wait='5s'):
+        """Two senders at full rate to one receiver of a tenth, which hears out what waits for it."""
+        receiver = lab.DpdkHost(self, HOST, 0, self.dir / 'h0', 'client', '--wait', wait)
         # It announces itself; before that, frames to it could only wait, and not many of them.
         for switch, port in ((last, 'Host0'), (first, 'Ethernet0')):
             lab.wait_for(lambda: port in (e['port'] for e in switch.get('/v1/mac')['entries']), 20,
@@ -213,6 +214,17 @@ class Lossless(lab.SmokeTest):
         self.assert_backpressure((fleet[1], 'Ethernet4'), (fleet[2], 'Ethernet0'))
         self.assert_backpressure((fleet[0], 'Ethernet0'), (fleet[1], 'Ethernet0'))
         self.assertNotIn('bytes of headroom', fleet.log())
+        fleet.assert_conserved()
+
+    def test_twenty(self):
+        """Back-pressure over seven links of a tree of twenty switches, all on one core."""
+        ports = lab.linked_ports(20, lab.tree(20, 2), FAST)
+        self.ends(ports, (19, 14, 14))
+        fleet = lab.Fleet(self, ports, LOSSLESS.replace('20000;', '24000;', 1)).launch()
+        self.incast(fleet[14], fleet[19], wait='10s')
+        self.assertEqual(fleet.drops(), [])
+        for near, far in (((9, 'Ethernet4'), (19, 'Ethernet0')), ((4, 'Ethernet4'), (9, 'Ethernet0'))):
+            self.assert_backpressure((fleet[near[0]], near[1]), (fleet[far[0]], far[1]))
         fleet.assert_conserved()
 
     def test_memif(self):
