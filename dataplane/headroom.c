@@ -15,7 +15,8 @@
 enum {
 	POLL_GAP_NS = 1000000, // allowed between two visits, of our lcore and of a peer like it
 	VISIT_FRAMES = 256,    // what our lcore sends to one port per visit (worker.c)
-	CABLE_M_PER_US = 198,  // as in the field's formula
+	RESPONSE_MAX_NS = 2000000000, // more is no link that a lossless class may use
+	CABLE_M_PER_US = 198,         // as in the field's formula
 };
 
 const char *headroom_class_name(enum headroom_class class)
@@ -81,6 +82,22 @@ static void fill_ring(const struct port *port, const struct port_profile *pf,
 	path->visit_frames = VISIT_FRAMES;
 }
 
+static void fill_path(const struct instance *in, uint32_t i, struct headroom_path *path)
+{
+	const struct impair_profile *impair = &in->profile->port[i].impair;
+
+	switch (path->class) {
+	case HEADROOM_WIRE: fill_wire(&in->port[i], &in->profile->port[i], path); break;
+	case HEADROOM_RING: fill_ring(&in->port[i], &in->profile->port[i], path); break;
+	case HEADROOM_HOLD: break;
+	}
+	// What is on a link that is long on purpose comes in after XOFF as well.
+	path->response_ns = u64_min(path->response_ns + impair->delay_ns + impair->jitter_ns,
+				    RESPONSE_MAX_NS);
+	if (impair->on && path->bps == 0)
+		path->peer_frames += impair->limit;
+}
+
 uint64_t headroom_need_bytes(const struct instance *in, uint32_t i)
 {
 	const struct port *port = &in->port[i];
@@ -93,11 +110,7 @@ uint64_t headroom_need_bytes(const struct instance *in, uint32_t i)
 
 	if (port->ethdev == PORT_NO_DEVICE)
 		return 0;
-	switch (path.class) {
-	case HEADROOM_WIRE: fill_wire(port, &in->profile->port[i], &path); break;
-	case HEADROOM_RING: fill_ring(port, &in->profile->port[i], &path); break;
-	case HEADROOM_HOLD: break;
-	}
+	fill_path(in, i, &path);
 	return headroom_class_bytes(&path);
 }
 

@@ -28,6 +28,11 @@ static const struct config_knob port_knobs[] = {
 #include "schema/config.def"
 };
 
+#define IMPAIRMENT_KNOB(...) KNOB(impairment_config, __VA_ARGS__)
+static const struct config_knob impairment_knobs[] = {
+#include "schema/config.def"
+};
+
 #define PG_KNOB(...) KNOB(buffer_pg_config, __VA_ARGS__)
 static const struct config_knob buffer_pg_knobs[] = {
 #include "schema/config.def"
@@ -118,6 +123,7 @@ const struct config_table config_tables[CONFIG_TABLE_COUNT] = {
 	ROWS("buffer_pool", pool_knobs, pool, CONFIG_POOL_MAX),
 	ROWS("buffer_profile", profile_knobs, profile, CONFIG_PROFILE_MAX),
 	ROWS("port", port_knobs, port, CONFIG_PORT_MAX),
+	ROWS("impairment", impairment_knobs, impairment, CONFIG_PORT_MAX),
 	ROWS("buffer_pg", buffer_pg_knobs, buffer_pg, CONFIG_BINDING_MAX),
 	ROWS("buffer_queue", buffer_queue_knobs, buffer_queue, CONFIG_BINDING_MAX),
 	ROWS("map", map_knobs, map, CONFIG_MAP_MAX),

@@ -30,6 +30,12 @@ struct port_config {
 #include "schema/config.def"
 };
 
+#define IMPAIRMENT_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct impairment_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
 #define PG_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
 struct buffer_pg_config {
 	uint32_t line;
@@ -174,6 +180,7 @@ struct sw_config {
 	uint32_t pool_count;
 	uint32_t profile_count;
 	uint32_t port_count;
+	uint32_t impairment_count;
 	uint32_t buffer_pg_count;
 	uint32_t buffer_queue_count;
 	uint32_t map_count;
@@ -192,6 +199,7 @@ struct sw_config {
 	struct pool_config pool[CONFIG_POOL_MAX];
 	struct buffer_profile_config profile[CONFIG_PROFILE_MAX];
 	struct port_config port[CONFIG_PORT_MAX];
+	struct impairment_config impairment[CONFIG_PORT_MAX];
 	struct buffer_pg_config buffer_pg[CONFIG_BINDING_MAX];
 	struct buffer_queue_config buffer_queue[CONFIG_BINDING_MAX];
 	struct map_config map[CONFIG_MAP_MAX];
@@ -209,9 +217,9 @@ struct sw_config {
 	struct turn_config turn[CONFIG_TURN_MAX];
 };
 
-enum { CONFIG_TABLE_COUNT = 19 };
+enum { CONFIG_TABLE_COUNT = 20 };
 
 // The descriptors of all of it: [0] is the top level, then buffer_pool, buffer_profile, port,
-// buffer_pg, buffer_queue, map, scheduler, wred_profile, queue, vlan, pfc_wd, interface,
-// neighbor, next_hop, route, edge, host, turn.
+// impairment, buffer_pg, buffer_queue, map, scheduler, wred_profile, queue, vlan, pfc_wd,
+// interface, neighbor, next_hop, route, edge, host, turn.
 extern const struct config_table config_tables[CONFIG_TABLE_COUNT];

@@ -106,6 +106,8 @@ int profile_build(const struct sw_config *config, struct sw_profile *pf,
 	if (rc == 0)
 		rc = build_ports(&b);
 	if (rc == 0)
+		rc = build_impairments(&b);
+	if (rc == 0)
 		rc = build_buffers(&b);
 	if (rc == 0)
 		rc = build_queues(&b);

@@ -9,6 +9,7 @@
 #include "base/pacer.h"
 #include "base/set.h"
 #include "dataplane/core/config.h"
+#include "dataplane/core/impair.h"
 #include "ecn/ecn.h"
 #include "pfc/pfc.h"
 #include "routing/hash.h"
@@ -104,6 +105,7 @@ struct port_profile {
 	bool watchdog_skipped; // a row of pfc_wd names the port, but it has no PFC
 	bool pfc_history;
 	struct watchdog_profile watchdog[QUEUE_COUNT];
+	struct impair_profile impair; // for the shell: what happens before sw_rx()
 };
 
 struct vlan_profile {

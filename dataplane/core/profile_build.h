@@ -40,6 +40,9 @@ int build_fabric(struct build *b);
 // profile_fabric.c: what lanes need of ports, groups and queues.
 int check_lanes(struct build *b);
 
+// profile_impair.c
+int build_impairments(struct build *b);
+
 // profile_check.c: what only the whole shows (lossless from end to end).
 int check_lossless(struct build *b);
 

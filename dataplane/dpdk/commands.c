@@ -23,6 +23,7 @@ static void link_set(struct worker *worker, struct instance *in, port_t port, bo
 	} else {
 		idle_unwatch(worker, io);
 		pktio_abandon(io, in->sw, port);
+		pktio_clear_line(io);
 	}
 }
 
@@ -31,11 +32,22 @@ static void inject(struct instance *in, const struct message *message, ns_t now)
 	sw_inject(in->sw, pkt_from_mbuf(message->mbuf), message->port, message->vid, now);
 }
 
+static void count_line(const struct impair_line *line, struct port_stats *stats)
+{
+	stats->impair_lost_packets = line->stats.lost;
+	stats->impair_overrun_packets = line->stats.overrun;
+	stats->impair_corrupted_packets = line->stats.corrupted;
+	stats->impair_held_packets = line->held;
+}
+
 static void snapshot(struct worker *worker, struct instance *in, struct snapshot *out, ns_t now)
 {
 	snapshot_fill(out, in->sw, now);
-	for (uint32_t i = 0; i < in->port_count; i++)
+	for (uint32_t i = 0; i < in->port_count; i++) {
 		out->port[i].pending_count = in->io[i].pending_count;
+		if (in->io[i].line != NULL)
+			count_line(in->io[i].line, &out->port[i].stats);
+	}
 }
 
 static void mac_list(struct worker *worker, struct instance *in, struct mac_list *out, ns_t now)

@@ -42,6 +42,18 @@ static bool busy(const struct instance *in)
 	return false;
 }
 
+// When the next frame comes to the end of an impaired link.
+static ns_t lines_deadline(const struct instance *in)
+{
+	ns_t at = NS_NEVER;
+
+	for (uint32_t i = 0; i < in->port_count; i++) {
+		if (in->io[i].line != NULL)
+			at = ns_min(at, impair_deadline(in->io[i].line));
+	}
+	return at;
+}
+
 // How long the lcore may sleep: 0 while there is something to watch.
 static uint64_t sleep_ns(const struct worker *worker, ns_t now)
 {
@@ -53,6 +65,7 @@ static uint64_t sleep_ns(const struct worker *worker, ns_t now)
 		if (busy(in))
 			return 0;
 		limit = u64_min(limit, ns_since(sw_deadline(in->sw, worker->lcore, now), now));
+		limit = u64_min(limit, ns_since(lines_deadline(in), now));
 	}
 	return limit;
 }

@@ -71,6 +71,16 @@ static int build_tables(struct instance *in, const char *path, FILE *errors)
 	return rc;
 }
 
+// What impaired links hold, which is charged to nobody.
+static uint32_t line_mbufs(const struct sw_profile *pf)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < pf->port_count; i++)
+		count += pf->port[i].impair.limit;
+	return count;
+}
+
 static int prepare_ports(struct instance *in, const char *path, FILE *errors)
 {
 	int rc = 0;
@@ -79,7 +89,7 @@ static int prepare_ports(struct instance *in, const char *path, FILE *errors)
 	in->port = calloc(in->port_count, sizeof(*in->port));
 	if (in->port == NULL)
 		return -ENOMEM;
-	in->need = pool_need_of((uint32_t)in->config->sw.descriptors);
+	in->need = pool_need_of((uint32_t)in->config->sw.descriptors + line_mbufs(in->profile));
 	for (uint32_t i = 0; i < in->port_count; i++) {
 		struct port *port = &in->port[i];
 
@@ -121,6 +131,16 @@ uint64_t instance_bytes(const struct instance *in)
 	       in->port_count * (uint64_t)PORT_OVERHEAD_BYTES;
 }
 
+static void prepare_line(struct instance *in, uint32_t i)
+{
+	struct pktio *io = &in->io[i];
+
+	if (!in->profile->port[i].impair.on)
+		return;
+	impair_init(&io->line_memory, in->config->sw.seed + i);
+	io->line = &io->line_memory;
+}
+
 static void prepare_io(struct instance *in)
 {
 	for (uint32_t i = 0; i < in->port_count; i++) {
@@ -129,6 +149,7 @@ static void prepare_io(struct instance *in)
 		in->io[i].ethdev = PORT_NO_DEVICE;
 		in->io[i].sw = in->sw;
 		in->io[i].port = (port_t){ (uint16_t)i };
+		prepare_line(in, i);
 	}
 }
 

@@ -34,13 +34,24 @@ struct pktio {
 	struct rte_mempool *linear; // of mbufs that hold any frame of a contiguous port
 	struct sw *sw;              // counts frames that cannot be sent, as port `port`
 	port_t port;
+	struct impair_line *line; // what the port receives goes through it; NULL: not impaired
 	struct rte_mbuf *pending[PKTIO_BURST];
+	struct impair_line line_memory;
 };
 
 // --- rx.c -------------------------------------------------------------------------------------
 
 // Receives at most PKTIO_BURST frames, ready for sw_rx().
 uint32_t pktio_rx(struct pktio *io, struct pkt **pkts);
+
+// --- impair_port.c ----------------------------------------------------------------------------
+
+// On a port with a line: takes the frames that were received and gives at most PKTIO_BURST whose
+// time has come, into the same array.
+uint32_t pktio_impair(struct pktio *io, struct pkt **pkts, uint32_t count, ns_t now);
+
+// Frees what is on the line. Harmless without one.
+void pktio_clear_line(struct pktio *io);
 
 // --- tx.c -------------------------------------------------------------------------------------
 

@@ -22,6 +22,8 @@ static uint32_t poll_rx(struct worker *worker, struct instance *in, ns_t now)
 		if (!in->io[i].active || sw_held(in->sw, port))
 			continue;
 		count = pktio_rx(&in->io[i], pkts);
+		if (__builtin_expect(in->io[i].line != NULL, 0))
+			count = pktio_impair(&in->io[i], pkts, count, now);
 		if (count == 0)
 			continue;
 		sw_rx(in->sw, port, pkts, count, now);

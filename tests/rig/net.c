@@ -28,6 +28,7 @@ struct wire {
 	uint64_t pfc_taken; // of the rig's log
 	struct net_frame *ring_head, *ring_tail;
 	uint64_t ring_count, ring_most;
+	struct impair_line line; // of a port with an impairment
 };
 
 struct node {
@@ -138,6 +139,41 @@ static void receive(struct net *net, struct node *node, uint32_t port, struct ne
 	rig_rx(node->rig, port, &p, 1);
 }
 
+static const struct impair_profile *impairment_of(const struct node *node, uint32_t port)
+{
+	return &node->rig->pf->port[port].impair;
+}
+
+// Puts a frame that came over the wire on the line that makes the link worse.
+static void impair(struct node *node, uint32_t port, struct net_frame *frame)
+{
+	struct pkt *p = rig_alloc(node->rig, frame->len);
+
+	memcpy(p->data, frame->data, frame->len);
+	free(frame);
+	if (impair_take(impairment_of(node, port), &node->wire[port].line, &p, 1, node->rig->now))
+		rig_free(node->rig, p);
+}
+
+// Receives what has come to the end of the line.
+static void drain_line(struct node *node, uint32_t port)
+{
+	struct pkt *p;
+
+	while (!sw_held(node->rig->sw, (port_t){ (uint16_t)port }) &&
+	       impair_give(&node->wire[port].line, &p, 1, node->rig->now) == 1)
+		rig_rx(node->rig, port, &p, 1);
+}
+
+static uint64_t line_deadline(const struct node *node, uint32_t port)
+{
+	uint64_t at = impair_deadline(&node->wire[port].line).v;
+
+	if (at == UINT64_MAX || sw_held(node->rig->sw, (port_t){ (uint16_t)port }))
+		return UINT64_MAX;
+	return u64_minus(at, node->rig_start);
+}
+
 // Receives what waits in the ring of a port until it is held again.
 static void drain_ring(struct net *net, struct node *node, uint32_t port)
 {
@@ -176,6 +212,8 @@ static void poll_switch(struct net *net, uint32_t index)
 		if (!wire->joined)
 			continue;
 		drain_ring(net, node, port);
+		drain_line(node, port);
+		busy_until = u64_min(busy_until, line_deadline(node, port));
 		if (wire_free(net, wire) && !send_pfc(net, node, port))
 			send_data(net, node, port);
 		if (!wire_free(net, wire) && (sw_backlogged(rig->sw, (port_t){ (uint16_t)port }) ||
@@ -208,6 +246,11 @@ static void arrive_switch(struct net *net, const struct event *event)
 	struct wire *wire = &node->wire[event->port];
 
 	rig_advance(node->rig, node->rig_start + net->now - node->rig->now.v);
+	if (impairment_of(node, event->port)->on) {
+		impair(node, event->port, event->frame);
+		poll_switch(net, event->node);
+		return;
+	}
 	event->frame->next = NULL;
 	if (wire->ring_head == NULL)
 		wire->ring_head = event->frame;
@@ -336,6 +379,8 @@ uint32_t net_add_switch(struct net *net, struct rig *rig)
 	node->rig = rig;
 	rig->mac += net->node_count;
 	node->rig_start = rig->now.v - net->now;
+	for (uint32_t port = 0; port < node->wire_count; port++)
+		impair_init(&node->wire[port].line, rig->config->sw.seed + port);
 	return net->node_count - 1;
 }
 
@@ -358,10 +403,20 @@ void net_join(struct net *net, uint32_t a, uint32_t a_port, uint32_t b, uint32_t
 	WEFT_CHECK(a_port < net->node[a].wire_count && b_port < net->node[b].wire_count);
 	wire.peer = b;
 	wire.peer_port = b_port;
+	wire.line = net->node[a].wire[a_port].line;
 	net->node[a].wire[a_port] = wire;
+	wire.line = net->node[b].wire[b_port].line;
 	wire.peer = a;
 	wire.peer_port = a_port;
 	net->node[b].wire[b_port] = wire;
+}
+
+static void clear_line(struct node *node, uint32_t port)
+{
+	struct pkt *p;
+
+	while (impair_clear(&node->wire[port].line, &p, 1) == 1)
+		rig_free(node->rig, p);
 }
 
 void net_link(struct net *net, uint32_t node, uint32_t port, bool up)
@@ -378,6 +433,8 @@ void net_link(struct net *net, uint32_t node, uint32_t port, bool up)
 			continue;
 		rig_advance(end->rig, end->rig_start + net->now - end->rig->now.v);
 		rig_link(end->rig, ends[i][1], up);
+		if (!up)
+			clear_line(end, ends[i][1]);
 	}
 }
 
@@ -404,6 +461,11 @@ struct rig *net_rig(struct net *net, uint32_t node)
 	return net->node[node].rig;
 }
 
+struct impair_stats net_impair_stats(const struct net *net, uint32_t node, uint32_t port)
+{
+	return net->node[node].wire[port].line.stats;
+}
+
 uint64_t net_ring_watermark(const struct net *net, uint32_t node, uint32_t port)
 {
 	return net->node[node].wire[port].ring_most;
@@ -422,6 +484,7 @@ void net_watch(struct net *net)
 static void free_node(struct node *node)
 {
 	for (uint32_t port = 0; port < node->wire_count; port++) {
+		clear_line(node, port);
 		while (node->wire[port].ring_head != NULL) {
 			struct net_frame *frame = node->wire[port].ring_head;
 

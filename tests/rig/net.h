@@ -2,7 +2,8 @@
 //
 // Hosts and switches joined by links: a deterministic event loop in whole nanoseconds. One heap by
 // (time, sequence); a frame occupies its link for its wire time, exact in the long run, and arrives
-// whole after the propagation delay. Nothing is lost on a link.
+// whole after the propagation delay. Nothing is lost on a link, unless a switch's port has an
+// impairment.
 //
 // A switch port sends one frame at a time, PFC first, so what a pause cannot recall is the frame on
 // the wire. A port with pause = "hold" leaves frames in its receive ring while it is held.
@@ -41,6 +42,9 @@ struct host_state *net_host(struct net *net, uint32_t node);
 // Changes take effect with the next event of the host.
 struct host_config *net_host_config(struct net *net, uint32_t node);
 struct rig *net_rig(struct net *net, uint32_t node);
+
+// What an impairment of the port has done so far.
+struct impair_stats net_impair_stats(const struct net *net, uint32_t node, uint32_t port);
 
 // Most frames that ever waited in the receive ring of a held port.
 uint64_t net_ring_watermark(const struct net *net, uint32_t node, uint32_t port);

@@ -220,6 +220,14 @@ struct pfc_wd_config *setup_pfc_wd(struct sw_config *c, const char *port,
 	return row;
 }
 
+struct impairment_config *setup_impairment(struct sw_config *c, const char *port)
+{
+	struct impairment_config *row = setup_add_row(c, "impairment");
+
+	setup_name(row->port, port);
+	return row;
+}
+
 struct pool_config *setup_find_pool(struct sw_config *c, const char *name)
 {
 	for (uint32_t i = 0; i < c->pool_count; i++) {

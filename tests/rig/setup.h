@@ -62,6 +62,9 @@ void setup_vlan(struct sw_config *c, uint16_t id, const char *untagged, const ch
 struct pfc_wd_config *setup_pfc_wd(struct sw_config *c, const char *port,
 				   enum watchdog_action action);
 
+// An impairment of the frames that `port` receives.
+struct impairment_config *setup_impairment(struct sw_config *c, const char *port);
+
 // Rows that exist already.
 struct pool_config *setup_find_pool(struct sw_config *c, const char *name);
 struct buffer_profile_config *setup_find_profile(struct sw_config *c, const char *name);

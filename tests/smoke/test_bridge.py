@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernel hosts in network namespaces behind veth and AF_PACKET: learning, PFC, ports that go away."""
 import os
+import re
 import struct
 import sys
 import time
@@ -34,6 +35,26 @@ class Bridge(lab.SmokeTest):
         where = {e['mac']: e['port'] for e in switch.get('/v1/mac')['entries']}
         self.assertEqual(where, {a.mac: 'Ethernet0', b.mac: 'Ethernet4', c.mac: 'Ethernet8'})
         self.assertEqual(switch.get('/v1/stats')['switch']['dropped_packets'], 0)
+        self.assert_conserved(switch)
+
+    def test_impaired(self):
+        """Delay shows in the round trip, loss of all ends it, and both are counted at the port."""
+        a, b = self.hosts(2)
+        impairment = 'impairment = ({{ port = "Ethernet0"; {} }});\n'
+        switch = self.switch((a, b), buffers=lab.LOSSY + impairment.format('delay = "40ms";'))
+        self.assertEqual(a.ping(b), 3)
+        times = [float(t) for t in re.findall(r'time=([0-9.]+) ms', a.run(
+            'ping', '-c', '3', '-i', '0.2', '-W', '2', b.address))]
+        self.assertEqual(len(times), 3)
+        self.assertGreaterEqual(min(times), 40)
+        lab.wait_for(lambda: switch.port('Ethernet0')['stats']['impair_held_packets'] == 0, 5,
+                     'the line is empty')
+        self.assert_conserved(switch)
+        switch.stop()
+        switch = self.switch((a, b), buffers=lab.LOSSY + impairment.format('loss = "100%";'))
+        self.assertEqual(a.ping(b, count=2), 0)
+        self.assertGreater(switch.port('Ethernet0')['stats']['impair_lost_packets'], 0)
+        self.assertEqual(switch.port('Ethernet0')['stats']['in_dropped_pkts'], 0)
         self.assert_conserved(switch)
 
     def test_restart(self):

@@ -271,6 +271,11 @@ static void vlan_no_such_port(struct sw_config *c)
 }
 
 // 195 quanta of 51.2 ns are 9984 ns at 10G, 196 are 10035.
+static void impaired_no_such_port(struct sw_config *c)
+{
+	setup_impairment(c, "Ethernet9");
+}
+
 static void short_pause(struct sw_config *c)
 {
 	c->port[1].speed = 10 * G;
@@ -335,6 +340,7 @@ static const struct {
 	{ "all ports untagged, and one again", vlan_all_untagged_twice, FAULT_VLAN_PORT_TWICE, 0,
 	  0 },
 	{ "a VLAN with a port that is not", vlan_no_such_port, FAULT_UNKNOWN_PORT, 0, 0 },
+	{ "an impairment of a port that is not", impaired_no_such_port, FAULT_UNKNOWN_PORT, 0, 0 },
 	{ "a pause below 10 us", short_pause, FAULT_PAUSE_SHORT, 9984, 10000 },
 	{ "a pause above 10 us", long_enough, FAULT_NONE, 0, 0 },
 	{ "a short pause that nobody is told", short_pause_held, FAULT_NONE, 0, 0 },
