@@ -9,6 +9,17 @@
 
 enum { PAUSE_MAX = 65535 };
 
+struct sw_config *storm_config(uint32_t ports, enum watchdog_action action)
+{
+	struct sw_config *c = setup_kvm(ports);
+	struct pfc_wd_config *row = setup_pfc_wd(c, "all", action);
+
+	c->sw.pfc_wd_poll_interval = STORM_POLL * STORM_MS;
+	row->detection_time = STORM_DETECTION * STORM_MS;
+	row->restoration_time = STORM_RESTORATION * STORM_MS;
+	return c;
+}
+
 static uint64_t pause_ns(const struct rig *rig, uint32_t port)
 {
 	return pfc_quanta_ns(PAUSE_MAX, rig->pf->port[port].rx.bps);

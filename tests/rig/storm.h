@@ -6,9 +6,17 @@
 
 #include "tests/rig/rig.h"
 
-enum { STORM_PORTS = 32 };
+enum {
+	STORM_PORTS = 32,
+	STORM_POLL = 100, // times of storm_config(), in milliseconds
+	STORM_DETECTION = 200,
+	STORM_RESTORATION = 400,
+};
 
 #define STORM_MS 1000000ull
+
+// setup_kvm() with a watchdog on queues 3 and 4 of every port.
+struct sw_config *storm_config(uint32_t ports, enum watchdog_action action);
 
 // Zero is no storm; ports get PFC for `enable` with the longest timer every `period_ns`, 0: soon
 // enough to leave no gap.

@@ -14,20 +14,14 @@ enum {
 	OTHER = 2,
 	PORTS = 3,
 	LEN = 1000,
-	POLL = 100,
-	DETECTION = 200,
-	RESTORATION = 400,
+	POLL = STORM_POLL,
+	DETECTION = STORM_DETECTION,
+	RESTORATION = STORM_RESTORATION,
 };
 
 static struct sw_config *watched(enum watchdog_action action)
 {
-	struct sw_config *c = setup_kvm(PORTS);
-	struct pfc_wd_config *row = setup_pfc_wd(c, "all", action);
-
-	c->sw.pfc_wd_poll_interval = POLL * STORM_MS;
-	row->detection_time = DETECTION * STORM_MS;
-	row->restoration_time = RESTORATION * STORM_MS;
-	return c;
+	return storm_config(PORTS, action);
 }
 
 // What the ports offer, in frames.
