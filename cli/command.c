@@ -20,6 +20,10 @@ static const struct command commands[] = {
 	  TAKES_PORT | COUNTS },
 	{ "show pfc pause", "how often and how long priorities were paused", STATS,
 	  cmd_show_pfc_pause, TAKES_PORT | COUNTS },
+	{ "show pfcwd config", "queues that the PFC watchdog watches, and how", STATS,
+	  cmd_show_pfcwd_config, TAKES_PORT },
+	{ "show pfcwd stats", "storms of watched queues, and what passed and was dropped", STATS,
+	  cmd_show_pfcwd_stats, TAKES_PORT },
 	{ "show queue counters", "frames and bytes sent, dropped and marked per queue", STATS,
 	  cmd_show_queue_counters, TAKES_PORT | COUNTS },
 	{ "show queue watermark", "highest use of the shared pool and longest stay per queue",
@@ -40,6 +44,10 @@ static const struct command commands[] = {
 	  "/v1/driver", cmd_show_drivers, TAKES_NOTHING },
 	{ "show switch", "counters of the whole switch", STATS, cmd_show_switch,
 	  TAKES_KIND | COUNTS },
+	{ "debug storm", "make the watchdog see a storm", "POST", "/v1/storm", cmd_debug,
+	  TAKES_QUEUE_ON },
+	{ "debug big-red", "apply the action of every watched queue", "POST", "/v1/big-red",
+	  cmd_debug, TAKES_ON },
 	{ "clear counters", "show you counters from here on; others see them all", STATS,
 	  cmd_clear_counters, TAKES_NOTHING },
 	{ "clear watermark", "restart watermarks of one kind", "POST", "/v1/clear",
@@ -118,6 +126,27 @@ static void complain_unknown(const char *const *words, uint32_t at)
 		fprintf(stderr, " %s: unknown; see weft help\n", words[at]);
 }
 
+const char *command_value_keys(const struct command *command)
+{
+	if (command->takes & TAKES_QUEUE_ON)
+		return "port queue on";
+	return command->takes & TAKES_ON ? "on" : "";
+}
+
+uint32_t command_value_count(const struct command *command)
+{
+	if (command->takes & TAKES_QUEUE_ON)
+		return 3;
+	return (command->takes & TAKES_ON) != 0;
+}
+
+static const char *value_usage(const struct command *command)
+{
+	if (command->takes & TAKES_QUEUE_ON)
+		return "PORT QUEUE on|off";
+	return command->takes & TAKES_ON ? "on|off" : "";
+}
+
 const struct command *command_find(const char *const *words, uint32_t count, const char **port,
 				   bool *listed)
 {
@@ -141,8 +170,12 @@ const struct command *command_find(const char *const *words, uint32_t count, con
 		fprintf(stderr, "weft: %s: which port?\n", found->words);
 		return NULL;
 	}
-	if (found != NULL && count == found_words)
+	if (found != NULL && count == found_words + command_value_count(found))
 		return found;
+	if (found != NULL && command_value_count(found) > 0) {
+		fprintf(stderr, "weft: %s: needs %s\n", found->words, value_usage(found));
+		return NULL;
+	}
 	if (found != NULL && (found->takes & TAKES_PORT) && count == found_words + 1) {
 		*port = words[found_words];
 		return found;
@@ -170,10 +203,13 @@ void command_help(const char *const *words, uint32_t count, FILE *out)
 {
 	for (uint32_t i = 0; i < COMMAND_COUNT; i++) {
 		const struct command *command = &commands[i];
+		const char *usage = value_usage(command);
+		char line[64];
 
 		if (matching_words(command, words, count) != count)
 			continue;
-		fprintf(out, "  weft %-33s %-6s %s\n", command->words, port_word(command),
-			command->help);
+		snprintf(line, sizeof(line), "%s%s%s", command->words, usage[0] != '\0' ? " " : "",
+			 usage);
+		fprintf(out, "  weft %-33s %-6s %s\n", line, port_word(command), command->help);
 	}
 }

@@ -14,6 +14,8 @@ struct query {
 	const char *port;    // name or alias of the only port wanted, NULL: all
 	const char *kind;    // of watermarks
 	bool nonzero;
+	bool check_storm; // look for a queue that is stormed
+	bool history;     // of received pauses
 };
 
 // Fills `report`. Returns 0, or -errno after a line on stderr.
@@ -24,8 +26,10 @@ enum command_takes {
 	TAKES_PORT = 1, // one more word: a port
 	TAKES_KIND = 2, // the target gets ?watermark=KIND
 	TAKES_BOTH = TAKES_PORT | TAKES_KIND,
-	TAKES_ONE_PORT = 4, // with TAKES_PORT: must be given, and goes with the request
-	COUNTS = 8,         // shows counters, without what the user has cleared (cli/baseline.h)
+	TAKES_ONE_PORT = 4,  // with TAKES_PORT: must be given, and goes with the request
+	COUNTS = 8,          // shows counters, without what the user has cleared (cli/baseline.h)
+	TAKES_QUEUE_ON = 16, // three more words: a port, a queue, on or off
+	TAKES_ON = 32,       // one more word: on or off
 };
 
 struct command {
@@ -36,6 +40,11 @@ struct command {
 	command_fn *run;
 	enum command_takes takes;
 };
+
+// The words that a command takes as values of its query: their keys, separated by spaces and in
+// order, "" for none; and their number.
+const char *command_value_keys(const struct command *command);
+uint32_t command_value_count(const struct command *command);
 
 // Finds the command of the words; *port is the word behind it or NULL. NULL and an explanation when
 // there is none: a list of the commands that begin so in *listed, or a line on stderr.
@@ -49,6 +58,9 @@ command_fn cmd_show_interface;
 command_fn cmd_show_interface_headroom;
 command_fn cmd_show_pfc_counters;
 command_fn cmd_show_pfc_pause;
+command_fn cmd_show_pfcwd_config;
+command_fn cmd_show_pfcwd_stats;
+command_fn cmd_debug;
 command_fn cmd_show_queue_counters;
 command_fn cmd_show_queue_watermark;
 command_fn cmd_show_pg_watermark;

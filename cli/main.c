@@ -3,7 +3,8 @@
 // weft: the one command people type. Words choose a row of the command table, the row says what to
 // ask the switch, the answer becomes tables.
 //
-// Exit status: 0 done, 1 the switch refused or is not running, 2 the command line is wrong.
+// Exit status: 0 done, 1 the switch refused or is not running, or --check-storm found a storm,
+// 2 the command line is wrong.
 
 #include <stdio.h>
 #include <string.h>
@@ -34,13 +35,43 @@ static int show(const struct report *report, bool cleared)
 	return out_table(report, stdout);
 }
 
+// Makes the last words values of the query: ?port=Ethernet4&queue=3&on=off. False after a line on
+// stderr when one has a character that names and numbers do not have.
+static bool add_values(const struct command *command, const struct options *options, char *target,
+		       size_t size)
+{
+	const uint32_t count = command_value_count(command);
+	const char *key = command_value_keys(command);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const char *word = options->words[options->word_count - count + i];
+		const size_t key_len = strcspn(key, " ");
+		const size_t len = strlen(target);
+
+		if (strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				 "_.-") != strlen(word) ||
+		    len + key_len + strlen(word) + 2 >= size) {
+			fprintf(stderr, "weft: %s: %s is no value\n", command->words, word);
+			return false;
+		}
+		snprintf(target + len, size - len, "%c%.*s=%s", i == 0 ? '?' : '&', (int)key_len,
+			 key, word);
+		key += key_len + 1;
+	}
+	return true;
+}
+
 static int run(const struct command *command, const struct options *options, const char *port)
 {
 	const bool takes_kind = command->takes & TAKES_KIND;
 	const bool sends_port = command->takes & TAKES_ONE_PORT;
-	struct query query = { .port = sends_port ? NULL : port,
-			       .kind = options->kind,
-			       .nonzero = options->nonzero };
+	struct query query = {
+		.port = sends_port ? NULL : port,
+		.kind = options->kind,
+		.nonzero = options->nonzero,
+		.check_storm = options->check_storm,
+		.history = options->history,
+	};
 	struct report report = { 0 };
 	char target[256];
 	json_t *reply;
@@ -55,6 +86,9 @@ static int run(const struct command *command, const struct options *options, con
 	snprintf(target, sizeof(target), "%s%s%s%s%s", command->target,
 		 takes_kind ? "?watermark=" : "", takes_kind ? options->kind : "",
 		 sends_port ? "&port=" : "", sends_port ? port : "");
+	if (command_value_count(command) > 0 &&
+	    !add_values(command, options, target, sizeof(target)))
+		return EXIT_USAGE;
 	reply = client_call(&(struct client_request){ options->run_dir, options->name,
 						      command->method, target });
 	if (reply == NULL)
@@ -70,7 +104,7 @@ static int run(const struct command *command, const struct options *options, con
 		rc = show(&report, cleared);
 	report_release(&report);
 	json_decref(reply);
-	return rc == 0 ? EXIT_DONE : EXIT_REFUSED;
+	return rc == 0 && !report.alarm ? EXIT_DONE : EXIT_REFUSED;
 }
 
 int main(int argc, char **argv)

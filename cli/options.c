@@ -15,6 +15,8 @@ enum option_id {
 	OPTION_RUN_DIR,
 	OPTION_JSON,
 	OPTION_NONZERO,
+	OPTION_CHECK_STORM,
+	OPTION_HISTORY,
 	OPTION_KIND,
 	OPTION_TOTAL,
 	OPTION_HELP,
@@ -33,6 +35,10 @@ static const struct option_row rows[] = {
 	[OPTION_RUN_DIR] = { "", "--run-dir", "DIR", "where control sockets are (/run/weft)" },
 	[OPTION_JSON] = { "-j", "--json", NULL, "print JSON" },
 	[OPTION_NONZERO] = { "-nz", "--nonzero", NULL, "leave out rows of zeros" },
+	[OPTION_CHECK_STORM] = { "", "--check-storm", NULL,
+				 "show pfcwd stats: exit status 1 if a queue is stormed" },
+	[OPTION_HISTORY] = { "", "--history", NULL,
+			     "show pfc counters: pauses received so far and the newest" },
 	[OPTION_KIND] = { "-k", "--kind", "KIND",
 			  "watermarks: user, persistent or periodic (user)" },
 	[OPTION_TOTAL] = { "", "--total", NULL, "counters with what you have cleared" },
@@ -75,6 +81,8 @@ static void set(struct options *options, enum option_id id, const char *value)
 	case OPTION_RUN_DIR: options->run_dir = value; break;
 	case OPTION_JSON: options->json = true; break;
 	case OPTION_NONZERO: options->nonzero = true; break;
+	case OPTION_CHECK_STORM: options->check_storm = true; break;
+	case OPTION_HISTORY: options->history = true; break;
 	case OPTION_KIND: options->kind = value; break;
 	case OPTION_TOTAL: options->total = true; break;
 	case OPTION_HELP: options->help = true; break;
@@ -142,6 +150,6 @@ void options_help(FILE *out)
 		const struct option_row *row = &rows[i];
 		const char *value = row->value != NULL ? row->value : "";
 
-		fprintf(out, "  %-4s %-9s %-5s %s\n", row->brief, row->name, value, row->help);
+		fprintf(out, "  %-4s %-13s %-5s %s\n", row->brief, row->name, value, row->help);
 	}
 }

@@ -17,6 +17,8 @@ struct options {
 	bool json;
 	bool nonzero;
 	bool total; // counters as the switch has them
+	bool check_storm;
+	bool history;
 	bool help;
 	bool version;
 	const char *words[OPTIONS_WORDS_MAX];

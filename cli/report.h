@@ -35,6 +35,7 @@ enum { REPORT_TABLES_MAX = 4 };
 struct report {
 	struct table table[REPORT_TABLES_MAX];
 	uint32_t table_count;
+	bool alarm; // found what the options asked about: ends with exit status 1
 };
 
 #define COLUMNS(array) (array), (uint32_t)(sizeof(array) / sizeof((array)[0]))

@@ -199,6 +199,81 @@ static void on_link(struct evhttp_request *request, void *arg)
 	evhttp_clear_headers(&query);
 }
 
+// Reads ?on=on or off; false when it says neither.
+static bool read_on(const struct evkeyvalq *query, bool *on)
+{
+	const char *word = evhttp_find_header(query, "on");
+
+	*on = word != NULL && strcmp(word, "on") == 0;
+	return *on || (word != NULL && strcmp(word, "off") == 0);
+}
+
+// Reads ?port=NAME&queue=0..7; NULL, or what is wrong with it.
+static const char *read_queue(const struct control_http *http, const struct evkeyvalq *query,
+			      struct message *message)
+{
+	const struct port *port = find_port(http->in, evhttp_find_header(query, "port"));
+	const char *queue = evhttp_find_header(query, "queue");
+
+	if (port == NULL)
+		return "no such port";
+	if (queue == NULL || queue[0] < '0' || queue[0] > '7' || queue[1] != '\0')
+		return "queue: 0 to 7";
+	message->port = (port_t){ (uint16_t)(port - http->in->port) };
+	message->storm.queue = (queue_t){ (uint8_t)(queue[0] - '0') };
+	return NULL;
+}
+
+static void on_storm(struct evhttp_request *request, void *arg)
+{
+	struct control_http *http = arg;
+	bool accepted = false;
+	struct message message = { .kind = MESSAGE_FORCE_STORM, .instance = http->in };
+	struct evkeyvalq query;
+	const char *wrong;
+
+	if (!accept_method(request, EVHTTP_REQ_POST))
+		return;
+	parse_query(request, &query);
+	message.storm.accepted = &accepted;
+	wrong = read_queue(http, &query, &message);
+	if (wrong == NULL && !read_on(&query, &message.storm.on))
+		wrong = "on: on or off";
+	evhttp_clear_headers(&query);
+	if (wrong != NULL) {
+		reply_error(request, HTTP_BADREQUEST, wrong);
+		return;
+	}
+	channel_call(&http->worker->channel, &message);
+	if (accepted)
+		reply_ok(request,
+			 json_pack("{s:s}", "done", message.storm.on ? "storm on" : "storm off"));
+	else
+		reply_error(request, HTTP_BADREQUEST,
+			    "the queue has no watchdog (pfc_wd), or its link is down");
+}
+
+static void on_big_red(struct evhttp_request *request, void *arg)
+{
+	struct control_http *http = arg;
+	struct message message = { .kind = MESSAGE_BIG_RED, .instance = http->in };
+	struct evkeyvalq query;
+	bool valid;
+
+	if (!accept_method(request, EVHTTP_REQ_POST))
+		return;
+	parse_query(request, &query);
+	valid = read_on(&query, &message.up);
+	evhttp_clear_headers(&query);
+	if (!valid) {
+		reply_error(request, HTTP_BADREQUEST, "on: on or off");
+		return;
+	}
+	channel_call(&http->worker->channel, &message);
+	reply_ok(request, json_pack("{s:s}", "done",
+				    message.up ? "big red switch on" : "big red switch off"));
+}
+
 static void on_other(struct evhttp_request *request, void *arg)
 {
 	reply_error(request, HTTP_NOTFOUND, "no such resource");
@@ -270,6 +345,8 @@ struct control_http *control_http_open(struct event_base *base, const char *run_
 	evhttp_set_cb(http->server, "/v1/driver", on_driver, http);
 	evhttp_set_cb(http->server, "/v1/clear", on_clear, http);
 	evhttp_set_cb(http->server, "/v1/link", on_link, http);
+	evhttp_set_cb(http->server, "/v1/storm", on_storm, http);
+	evhttp_set_cb(http->server, "/v1/big-red", on_big_red, http);
 	evhttp_set_gencb(http->server, on_other, http);
 	rc = start(http, run_dir);
 	if (rc == 0)

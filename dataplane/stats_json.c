@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <time.h>
 
 #include "base/bytes.h"
 #include "dataplane/dpdk/eal.h"
@@ -105,6 +106,40 @@ static json_t *groups_json(const struct instance *in, uint32_t n, const struct s
 	return list;
 }
 
+static json_t *watchdog_json(const struct watchdog_profile *pf)
+{
+	static const char *const actions[] = {
+		[WATCHDOG_DROP] = "drop",
+		[WATCHDOG_FORWARD] = "forward",
+		[WATCHDOG_ALERT] = "alert",
+	};
+	json_t *object = json_object();
+
+	set_text(object, "action", actions[pf->action]);
+	set_number(object, "detection_time_ns", pf->pfc.detection_ns);
+	set_number(object, "restoration_time_ns", pf->pfc.restoration_ns);
+	return object;
+}
+
+// What the watchdogs of a switch have in common.
+static json_t *watchdogs_json(const struct switch_config *config, bool big_red)
+{
+	json_t *object = json_object();
+
+	set_number(object, "poll_interval_ns", config->pfc_wd_poll_interval);
+	set_number(object, "threshold_ppm", config->pfc_wd_threshold);
+	set_bool(object, "big_red_switch", big_red);
+	return object;
+}
+
+static uint64_t time_of_day_ns(void)
+{
+	struct timespec now = { 0 };
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 static json_t *queues_json(const struct port_profile *pf, const struct port_snapshot *port)
 {
 	json_t *list = json_array();
@@ -114,6 +149,8 @@ static json_t *queues_json(const struct port_profile *pf, const struct port_snap
 
 		set_bool(object, "strict", pf->queue[i].strict);
 		set_number(object, "weight_bytes", pf->queue[i].quantum_bytes);
+		if (pf->watched >> i & 1)
+			json_object_set_new(object, "pfc_wd", watchdog_json(&pf->watchdog[i]));
 		json_array_append_new(list, add_rows(object, STAT_QUEUE, &port->queue[i]));
 	}
 	return list;
@@ -196,6 +233,7 @@ static json_t *port_json(const struct instance *in, uint32_t i, const struct sna
 	set_number(object, "ring_bytes", headroom_tx_ring_bytes(&in->port[i]));
 	set_number(object, "headroom_need_bytes", headroom_need_bytes(in, i));
 	set_number(object, "max_poll_gap_ns", max_gap_ns);
+	set_bool(object, "pfc_stat_history", pf->pfc_history);
 	json_object_set_new(object, "stats", add_rows(json_object(), STAT_PORT, &port->stats));
 	json_object_set_new(object, "priorities", priorities_json(port));
 	json_object_set_new(object, "priority_groups", groups_json(in, i, snapshot));
@@ -248,6 +286,8 @@ json_t *stats_json(struct worker *worker, struct instance *in, enum watermark_ki
 	set_text(sw, "version", WEFT_VERSION);
 	set_text(sw, "boot_id", boot_id());
 	set_number(sw, "uptime_ns", snapshot->now.v);
+	set_number(sw, "time_ns", time_of_day_ns());
+	json_object_set_new(sw, "pfc_wd", watchdogs_json(&in->config->sw, snapshot->big_red));
 	json_object_set(answer, "switch", add_rows(sw, STAT_SWITCH, &snapshot->sw));
 	json_object_set_new(answer, "pools", pools_json(snapshot));
 	for (uint32_t i = 0; i < in->port_count; i++)

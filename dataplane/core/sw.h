@@ -139,6 +139,9 @@ bool sw_storm(struct sw *sw, port_t port, queue_t queue, bool on, ns_t now);
 // again; besides the profile's own switch.
 void sw_big_red(struct sw *sw, lcore_t lcore, bool on, ns_t now);
 
+// Whether either switch is on.
+bool sw_big_red_on(const struct sw *sw);
+
 // --- bridge -----------------------------------------------------------------------------------
 
 struct mac_entry {

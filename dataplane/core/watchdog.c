@@ -283,6 +283,11 @@ void sw_big_red(struct sw *sw, lcore_t lcore, bool on, ns_t now)
 	}
 }
 
+bool sw_big_red_on(const struct sw *sw)
+{
+	return sw->pf->big_red_switch || sw->lcore[0].big_red;
+}
+
 void watchdog_stats(const struct sw_lcore *lc, port_t port, queue_t queue, struct queue_stats *out)
 {
 	const struct port_state *st = &lc->port[port.v];

@@ -153,6 +153,16 @@ static void prepare_io(struct instance *in)
 	}
 }
 
+// A row of pfc_wd that does nothing for a port says so, once.
+static void name_skipped(const struct instance *in)
+{
+	for (uint32_t i = 0; i < in->port_count; i++) {
+		if (in->profile->port[i].watchdog_skipped)
+			log_warn("%s: port %s has no PFC (pfc_enable): pfc_wd skips it",
+				 in->config->sw.name, in->config->port[i].name);
+	}
+}
+
 int instance_create(struct instance *in, const struct pools *pools, ns_t now)
 {
 	void *memory = rte_malloc("weft_sw", sw_bytes(in->profile), 64);
@@ -169,6 +179,7 @@ int instance_create(struct instance *in, const struct pools *pools, ns_t now)
 	in->sw = sw_init(memory, in->profile, in->config->sw.seed, now);
 	sw_set_tables(in->sw, in->tables);
 	prepare_io(in);
+	name_skipped(in);
 	return 0;
 }
 

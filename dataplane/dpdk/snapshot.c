@@ -29,6 +29,7 @@ void snapshot_fill(struct snapshot *out, const struct sw *sw, ns_t now)
 
 	out->now = now;
 	out->profile = pf;
+	out->big_red = sw_big_red_on(sw);
 	out->conserved = out->conserve && sw_conserved(sw);
 	sw_stats_switch(sw, out->watermark, &out->sw);
 	for (uint32_t i = 0; i < pf->pool_count; i++)

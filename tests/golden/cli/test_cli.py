@@ -3,8 +3,8 @@
 #
 # Golden test of the command line: runs every command of transcript.txt and compares what it
 # prints and how it ends. The switch is an HTTP server on a unix socket that gives the answers in
-# answers/, recorded from a real one (odd.json is made up: members missing, text that attacks a
-# terminal). Other sockets misbehave: each is a way a switch can fail.
+# answers/, recorded from a real one (made up are odd.json: members missing, text that attacks a terminal, and
+# storm.json: storms of a watchdog). Other sockets misbehave: each is a way a switch can fail.
 #
 # usage: test_cli.py WEFT [--update]
 # --update writes the transcript anew; read the difference before it is believed.
@@ -60,11 +60,24 @@ def well_behaved(request):
     return reply(b'{"error": "no such resource"}', '404 Error')
 
 
+def storming(request):
+    if request == 'GET /v1/stats':
+        return reply(answer('storm'))
+    done = {'POST /v1/storm?port=Ethernet0&queue=3&on=on': b'{"done": "storm on"}',
+            'POST /v1/storm?port=Ethernet0&queue=3&on=off': b'{"done": "storm off"}',
+            'POST /v1/big-red?on=on': b'{"done": "big red switch on"}'}
+    if request in done:
+        return reply(done[request])
+    return reply(b'{"error": "the queue has no watchdog (pfc_wd), or its link is down"}',
+                 '400 Error')
+
+
 # directory/name of a socket -> what it answers to "METHOD target"
 SWITCHES = {
     'run/lab': well_behaved,
     'two/blue': well_behaved,
     'two/green': well_behaved,
+    'wd/storm': storming,
     'bad/odd': lambda request: reply(answer('odd')),
     'bad/chunks': lambda request: chunked(answer('mac'), 7),
     'bad/closing': lambda request: b'HTTP/1.0 200 OK\r\n\r\n' + answer('mac'),
