@@ -127,7 +127,7 @@ static void adopt_rate(struct port_keeper *keeper, uint32_t i)
 {
 	struct instance *in = keeper->in;
 	const struct port *port = &in->port[i];
-	size_t bytes = profile_bytes(in->port_count);
+	size_t bytes = profile_bytes(in->config);
 	uint64_t bps = port->link_mbps * 1000000ull;
 	struct sw_profile *pf;
 	struct message message = { .kind = MESSAGE_PROFILE, .instance = in };

@@ -59,6 +59,11 @@ bool ip_ecn_mark_v4(uint8_t *ip);
 // Sets CE in the traffic class of the IPv6 header at `ip` (at least 2 readable bytes).
 bool ip_ecn_mark_v6(uint8_t *ip);
 
+// Sets the code point (0..63) of an IPv4 header (20 readable bytes, checksum included) or of an
+// IPv6 header; the ECN bits stay.
+void ip_dscp_set_v4(uint8_t *ip, uint8_t dscp);
+void ip_dscp_set_v6(uint8_t *ip, uint8_t dscp);
+
 // --- cnp.c ------------------------------------------------------------------------------------
 
 enum {

@@ -108,6 +108,21 @@ static const struct config_knob turn_knobs[] = {
 #include "schema/config.def"
 };
 
+#define BINDING_KNOB(...) KNOB(binding_config, __VA_ARGS__)
+static const struct config_knob binding_knobs[] = {
+#include "schema/config.def"
+};
+
+#define ACL_GROUP_KNOB(...) KNOB(acl_group_config, __VA_ARGS__)
+static const struct config_knob acl_group_knobs[] = {
+#include "schema/config.def"
+};
+
+#define ACL_KNOB(...) KNOB(acl_config, __VA_ARGS__)
+static const struct config_knob acl_knobs[] = {
+#include "schema/config.def"
+};
+
 #define COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 #define ROWS(table, knobs, member, max)                                                            \
 	{                                                                                          \
@@ -139,4 +154,7 @@ const struct config_table config_tables[CONFIG_TABLE_COUNT] = {
 	ROWS("edge", edge_knobs, edge, CONFIG_EDGE_MAX),
 	ROWS("host", host_knobs, host, CONFIG_HOST_MAX),
 	ROWS("turn", turn_knobs, turn, CONFIG_TURN_MAX),
+	ROWS("binding", binding_knobs, binding, CONFIG_GUARD_BINDING_MAX),
+	ROWS("acl_group", acl_group_knobs, acl_group, CONFIG_ACL_GROUP_MAX),
+	ROWS("acl", acl_knobs, acl, CONFIG_ACL_MAX),
 };

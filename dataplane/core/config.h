@@ -84,6 +84,24 @@ struct pfc_wd_config {
 #include "schema/config.def"
 };
 
+#define BINDING_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct binding_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
+#define ACL_GROUP_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct acl_group_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
+#define ACL_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct acl_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
 // The name of the in-memory link that a port with these devargs is an end of, or NULL. It is no
 // device: two ports have it.
 static inline const char *config_link_name(const char *devargs)
@@ -142,6 +160,7 @@ enum config_pause { CONFIG_PAUSE_FRAMES, CONFIG_PAUSE_HOLD };
 enum config_steer { CONFIG_STEER_ALL, CONFIG_STEER_ROCE };
 enum config_role { CONFIG_ROLE_EDGE, CONFIG_ROLE_FABRIC };
 enum config_forwarding { CONFIG_FORWARDING_STANDALONE, CONFIG_FORWARDING_MANAGED };
+enum config_source_guard { CONFIG_GUARD_OFF, CONFIG_GUARD_MAC, CONFIG_GUARD_IP };
 enum config_trust { CONFIG_TRUST_DSCP, CONFIG_TRUST_PCP };
 enum config_pool_type { CONFIG_POOL_INGRESS, CONFIG_POOL_EGRESS };
 enum config_scheduler_type { CONFIG_SCHEDULER_STRICT, CONFIG_SCHEDULER_DWRR };
@@ -172,9 +191,12 @@ enum {
 	CONFIG_EDGE_MAX = 1024,
 	CONFIG_HOST_MAX = 4096,
 	CONFIG_TURN_MAX = 4096,
+	CONFIG_GUARD_BINDING_MAX = 4096,
+	CONFIG_ACL_GROUP_MAX = 4096,
+	CONFIG_ACL_MAX = 4096,
 };
 
-// About 3 MB; lives in the shell's heap.
+// About 6 MB; lives in the shell's heap.
 struct sw_config {
 	struct switch_config sw;
 	uint32_t pool_count;
@@ -196,6 +218,9 @@ struct sw_config {
 	uint32_t edge_count;
 	uint32_t host_count;
 	uint32_t turn_count;
+	uint32_t binding_count;
+	uint32_t acl_group_count;
+	uint32_t acl_count;
 	struct pool_config pool[CONFIG_POOL_MAX];
 	struct buffer_profile_config profile[CONFIG_PROFILE_MAX];
 	struct port_config port[CONFIG_PORT_MAX];
@@ -215,11 +240,15 @@ struct sw_config {
 	struct edge_config edge[CONFIG_EDGE_MAX];
 	struct fabric_host_config host[CONFIG_HOST_MAX];
 	struct turn_config turn[CONFIG_TURN_MAX];
+	struct binding_config binding[CONFIG_GUARD_BINDING_MAX];
+	struct acl_group_config acl_group[CONFIG_ACL_GROUP_MAX];
+	struct acl_config acl[CONFIG_ACL_MAX];
 };
 
-enum { CONFIG_TABLE_COUNT = 20 };
+enum { CONFIG_TABLE_COUNT = 23 };
 
 // The descriptors of all of it: [0] is the top level, then buffer_pool, buffer_profile, port,
 // impairment, buffer_pg, buffer_queue, map, scheduler, wred_profile, queue, vlan, pfc_wd,
-// interface, neighbor, next_hop, route, edge, host, turn.
+// interface, neighbor, next_hop, route, edge, host, turn, acl_group,
+// acl, binding.
 extern const struct config_table config_tables[CONFIG_TABLE_COUNT];

@@ -383,3 +383,23 @@ enum drop_reason parse(struct pkt *p, uint32_t max_frame_bytes)
 		return parse_ipv4(p);
 	return parse_l3(p, ethertype);
 }
+
+uint8_t parse_ip_protocol(const struct pkt *p)
+{
+	const uint8_t *ip = p->data + p->l3_offset;
+	uint32_t at = p->l3_offset + IPV6_BYTES;
+	uint8_t proto = ip[6];
+
+	if (p->l3 == PKT_L3_IPV4)
+		return ip[9];
+	if (p->l4 == PKT_L4_BTH)
+		return PROTO_UDP;
+	// What parse() walked ends at the transport header.
+	while (at < p->l4_offset) {
+		const uint8_t *extension = p->data + at;
+
+		at += extension_bytes(proto, extension);
+		proto = extension[0];
+	}
+	return proto;
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The way in: sw_rx() takes a burst through parse, classify, admit, route and enqueue. The way out,
+// The way in: sw_rx() takes a burst through parse, classify, filter, admit, route and
+// enqueue. The way out,
 // sw_tx(), is in depart.c.
 //
 // Stateless stages run over the burst first, so that the frames' cache lines are on their way when
@@ -158,6 +159,8 @@ __attribute__((flatten)) void sw_rx(struct sw *sw, port_t port, struct pkt **pkt
 			classify(pf, lc->pf->cnp_tc, p);
 	}
 	count_rx(lc, st, pkts, reason, count);
+	if (__builtin_expect(pf->filters != 0, 0))
+		filter(lc, pf, pkts, reason, count, now);
 	if (__builtin_expect(st->discarded != 0, 0))
 		discard_stormed(st, pkts, reason, count);
 	for (uint32_t i = 0; i < count; i++) {

@@ -24,9 +24,10 @@ int build_fail(struct build *b, enum profile_fault_id id, uint32_t line, const c
 	return -EINVAL;
 }
 
-size_t profile_bytes(uint32_t port_count)
+size_t profile_bytes(const struct sw_config *config)
 {
-	return sizeof(struct sw_profile) + port_count * sizeof(struct port_profile);
+	return profile_ports_bytes(config) + profile_acl_bytes(config) +
+	       profile_guard_bytes(config);
 }
 
 static int build_switch(struct build *b)
@@ -95,7 +96,7 @@ int profile_build(const struct sw_config *config, struct sw_profile *pf,
 	struct build b = { config, pf, fault };
 	int rc;
 
-	memset(pf, 0, profile_bytes(config->port_count));
+	memset(pf, 0, profile_bytes(config));
 	*fault = (struct profile_fault){ 0 };
 	rc = check_names(&b);
 	pf->lcore_count = 1;
@@ -121,6 +122,10 @@ int profile_build(const struct sw_config *config, struct sw_profile *pf,
 		rc = build_watchdogs(&b);
 	if (rc == 0)
 		rc = check_lanes(&b);
+	if (rc == 0)
+		rc = build_acl(&b);
+	if (rc == 0)
+		rc = build_guard(&b);
 	return rc;
 }
 

@@ -8,7 +8,9 @@
 
 #include "base/pacer.h"
 #include "base/set.h"
+#include "dataplane/core/acl.h"
 #include "dataplane/core/config.h"
+#include "dataplane/core/guard.h"
 #include "dataplane/core/impair.h"
 #include "ecn/ecn.h"
 #include "pfc/pfc.h"
@@ -66,6 +68,13 @@ struct watchdog_profile {
 	uint8_t announced;  // priorities that would announce XOFF of these groups
 };
 
+// Tests between classification and admission.
+enum {
+	FILTER_ACL = 1 << 0,
+	FILTER_GUARD = 1 << 1,    // source MAC address
+	FILTER_GUARD_IP = 1 << 2, // source IP address too
+};
+
 struct port_profile {
 	char name[CONFIG_NAME_BYTES];
 	uint8_t dscp_to_tc[64];
@@ -82,11 +91,12 @@ struct port_profile {
 	uint8_t cnp_pg;        // priority group of CNPs: one of their own if one is free
 	bool cnp_follows_rate; // the cap of the CNP queue is one percent of the rate
 	bool trust_dscp;
-	bool fabric;   // another switch: its lanes count
-	bool lane_tag; // every frame carries a priority tag that says its lane
-	bool lanes;    // lanes are in use: lane_parse() takes the place of parse and classify
-	bool hold;     // XOFF stops the polling of this port instead of sending frames
-	uint16_t pvid; // VLAN of untagged frames, 0: none
+	uint8_t filters; // FILTER_*
+	bool fabric;     // another switch: its lanes count
+	bool lane_tag;   // every frame carries a priority tag that says its lane
+	bool lanes;      // lanes are in use: lane_parse() takes the place of parse and classify
+	bool hold;       // XOFF stops the polling of this port instead of sending frames
+	uint16_t pvid;   // VLAN of untagged frames, 0: none
 	uint8_t map_ethertypes;   // rows of ethertype_to_tc in use
 	uint32_t max_frame_bytes; // MTU + 14, without tags
 	uint32_t mac_limit;
@@ -127,6 +137,12 @@ struct sw_profile {
 	uint32_t descriptor_count;  // all that may be charged
 	uint32_t descriptor_shared; // without the headroom of lossless groups
 	uint32_t mac_count;
+	uint32_t acl_count;    // rows of the access list
+	uint32_t acl_capacity; // rows to keep counters for, >= acl_count
+	size_t acl_rows_at;    // their place, in bytes from here: profiles are copied whole
+	size_t acl_index_at;
+	size_t guard_at;      // bindings, in the same way
+	uint32_t guard_slots; // a power of two
 	uint8_t cnp_tc;
 	bool big_red_switch;          // every watched queue has its action, storm or none
 	bool managed;                 // forward to configured hosts only, flood nothing
@@ -140,8 +156,24 @@ struct sw_profile {
 	uint16_t vlan_index[4096]; // vid to row of `vlan` plus 1, 0: no such VLAN
 	struct pool_profile pool[CONFIG_POOL_MAX];
 	struct vlan_profile vlan[CONFIG_VLAN_MAX];
-	struct port_profile port[]; // port_count
+	struct port_profile port[]; // port_count; rows and index of the access list follow
 };
+
+static inline const struct guard_slot *guard_slots_of(const struct sw_profile *pf)
+{
+	return (const struct guard_slot *)((const uint8_t *)pf + pf->guard_at);
+}
+
+static inline const struct acl_row *acl_rows_of(const struct sw_profile *pf)
+{
+	return (const struct acl_row *)((const uint8_t *)pf + pf->acl_rows_at);
+}
+
+// There is one when acl_count is not 0.
+static inline const struct acl_index *acl_index_of(const struct sw_profile *pf)
+{
+	return (const struct acl_index *)((const uint8_t *)pf + pf->acl_index_at);
+}
 
 enum profile_fault_id {
 	FAULT_NONE,
@@ -168,11 +200,11 @@ extern const char *const profile_fault_texts[FAULT_COUNT];
 // above the time that a shell is away between two visits of a port.
 enum { PROFILE_PAUSE_MIN_NS = 10000 };
 
-// Bytes that profile_build() needs for `port_count` ports.
-size_t profile_bytes(uint32_t port_count);
+// Bytes that profile_build() needs for this configuration, right or wrong.
+size_t profile_bytes(const struct sw_config *config);
 
-// Resolves names and units of `config` into `pf`, which has profile_bytes(config->port_count)
-// bytes. Returns 0, or -EINVAL with `fault` filled and `pf` undefined. Rules are in the comments
+// Resolves names and units of `config` into `pf`, which has profile_bytes(config) bytes, aligned
+// to 16. Returns 0, or -EINVAL with `fault` filled and `pf` undefined. Rules are in the comments
 // of the steps in profile.c.
 int profile_build(const struct sw_config *config, struct sw_profile *pf,
 		  struct profile_fault *fault);

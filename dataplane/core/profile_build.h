@@ -43,6 +43,14 @@ int check_lanes(struct build *b);
 // profile_impair.c
 int build_impairments(struct build *b);
 
+// profile_guard.c: bindings of source guard, behind the access list.
+int build_guard(struct build *b);
+size_t profile_guard_bytes(const struct sw_config *config);
+
+// profile_acl.c: rows of the access list and their index, behind the ports.
+int build_acl(struct build *b);
+size_t profile_acl_bytes(const struct sw_config *config);
+
 // profile_check.c: what only the whole shows (lossless from end to end).
 int check_lossless(struct build *b);
 
@@ -55,6 +63,18 @@ bool next_word(const char **text, char word[CONFIG_NAME_BYTES]);
 // Fills the fault; `object` and `detail` may be "".
 int build_fail(struct build *b, enum profile_fault_id id, uint32_t line, const char *object,
 	       const char *detail, uint64_t have, uint64_t want);
+
+static inline size_t profile_ports_bytes(const struct sw_config *config)
+{
+	return (sizeof(struct sw_profile) + config->port_count * sizeof(struct port_profile) + 15) &
+	       ~(size_t)15;
+}
+
+// The time that `bytes` take at `bps`: how far a policer may fall behind.
+static inline uint64_t bytes_ns(uint64_t bytes, uint64_t bps)
+{
+	return bps == 0 ? 0 : bytes * 8 * 1000000000u / bps;
+}
 
 // Names are NUL-terminated within CONFIG_NAME_BYTES.
 static inline bool name_equal(const char *a, const char *b)

@@ -97,12 +97,6 @@ void profile_adopt_rate(struct sw_profile *pf, port_t port, uint64_t bps)
 		cap_cnp_queue(pf, &pf->port[port.v]);
 }
 
-// The time that `bytes` take at `bps`: how far a policer may fall behind.
-static uint64_t bytes_ns(uint64_t bytes, uint64_t bps)
-{
-	return bps == 0 ? 0 : bytes * 8 * 1000000000u / bps;
-}
-
 // Two ports on one device would close it under each other.
 static int check_device(struct build *b, uint32_t port)
 {

@@ -40,12 +40,10 @@ static inline uint64_t src_mac(const struct pkt *p)
 // The VLAN of the frame, false when the port is not a member (ingress filtering).
 static bool find_vlan(const struct sw_lcore *lc, const struct port_profile *port, struct pkt *p)
 {
-	uint16_t vid = p->flags & PKT_TAGGED ? p->tci & 0xfff : 0;
 	uint16_t index;
 
-	vid = vid != 0 ? vid : port->pvid;
-	p->vid = vid;
-	index = lc->pf->vlan_index[vid];
+	p->vid = frame_vid(port, p);
+	index = lc->pf->vlan_index[p->vid];
 	return index != 0 && port_set_has(&lc->pf->vlan[index - 1].members, p->in_port);
 }
 

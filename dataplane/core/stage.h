@@ -4,7 +4,7 @@
 // together. A stage that returns DROP_NONE passes the packet on; any other reason sends it to
 // drop(), the only other exit.
 //
-//	parse > classify > admit > route > enqueue > sched > depart
+//	parse > classify > filter > admit > route > enqueue > sched > depart
 //
 // A stage is given the lcore that runs it; ports that it touches are that lcore's.
 #pragma once
@@ -19,11 +19,48 @@
 // Padding behind an IP packet is accepted; an IP or UDP length beyond the frame is not.
 enum drop_reason parse(struct pkt *p, uint32_t max_frame_bytes);
 
+// Protocol of an IPv4 packet, or of an IPv6 one behind its extension headers.
+uint8_t parse_ip_protocol(const struct pkt *p);
+
+// The VLAN that a frame on this port is for, 0 when it is for none.
+static inline uint16_t frame_vid(const struct port_profile *port, const struct pkt *p)
+{
+	const uint16_t vid = p->flags & PKT_TAGGED ? p->tci & 0xfff : 0;
+
+	return vid != 0 ? vid : port->pvid;
+}
+
 // --- stage 2: classify.c, stateless -------------------------------------------------------------
 
 // Sets tc and pg. Order: CNP, EtherType map, DSCP (trusted, IP), PCP (tagged), default_tc.
 // RoCEv1's class comes from its EtherType map row if there is one, else its PCP.
 void classify(const struct port_profile *pf, uint8_t cnp_tc, struct pkt *p);
+
+// --- between: filter.c, guard.c, acl.c -----------------------------------------------------------
+
+// Tests a burst of a port that has filters: sets the reason of each packet that they refuse, and
+// class, group and queue of those that a row remarks. Nothing is charged yet.
+void filter(struct sw_lcore *lc, const struct port_profile *port, struct pkt *const *pkts,
+	    enum drop_reason *reason, uint32_t count, ns_t now);
+
+// Whether what the packet says about its sender is bound to its port, which has FILTER_GUARD.
+bool guard_allows(const struct sw_profile *pf, const struct port_profile *port,
+		  const struct pkt *p);
+
+// The fate of one packet by the access list, which has rows; counts in `state`, one per row.
+enum drop_reason acl_apply(const struct sw_profile *pf, const struct port_profile *port,
+			   struct acl_state *state, struct pkt *p, ns_t now);
+
+enum acl_address_kind { ACL_ADDRESS_NONE, ACL_ADDRESS_IPV4, ACL_ADDRESS_IPV6 };
+
+// The two hosts that a packet is about, see acl.h.
+struct acl_addresses {
+	enum acl_address_kind kind;
+	address_t src;
+	address_t dst;
+};
+
+void acl_addresses(const struct pkt *p, struct acl_addresses *out);
 
 // --- stage 3: admit.c ---------------------------------------------------------------------------
 

@@ -145,6 +145,12 @@ struct bridge_state {
 	ns_t learn_at;
 };
 
+// What one row of the access list has seen, on one lcore.
+struct acl_state {
+	struct acl_stats stats;
+	struct pacer_state rate;
+};
+
 // Lossless unicast that waits for its destination to be learned, oldest first.
 struct hold_state {
 	struct pkt *head;
@@ -194,6 +200,7 @@ struct sw_lcore {
 	struct hold_state hold;
 	struct action_state actions;
 	struct cnp_flows cnp;
+	struct acl_state *acl;                      // acl_capacity of the switch, one per row
 	uint64_t portless_drops[DROP_REASON_COUNT]; // of injected frames that have no port yet
 };
 
@@ -227,6 +234,7 @@ struct sw {
 	struct port_state *port; // port_count
 	struct port_set up;      // read and written by atomic operations on its words
 	uint32_t lcore_count;
+	uint32_t acl_capacity;
 	// with several lcores
 	struct lane *lane;         // [from][to]
 	struct released *released; // [egress lcore][port], and behind the ports frames without one

@@ -38,6 +38,11 @@ static const struct stat_info queue_rows[] = {
 #include "schema/stats.def"
 };
 
+#define ACL_STAT(kind, name, field, doc) ROW(acl_stats, kind, name, field, doc)
+static const struct stat_info acl_rows[] = {
+#include "schema/stats.def"
+};
+
 #define TABLE(object, rows)                                                                        \
 	{                                                                                          \
 		object, rows, (uint32_t)(sizeof(rows) / sizeof((rows)[0]))                         \
@@ -47,6 +52,7 @@ const struct stat_table stat_tables[STAT_OBJECT_COUNT] = {
 	[STAT_SWITCH] = TABLE("switch", switch_rows), [STAT_POOL] = TABLE("pool", pool_rows),
 	[STAT_PORT] = TABLE("port", port_rows),       [STAT_PRIO] = TABLE("priority", prio_rows),
 	[STAT_PG] = TABLE("priority_group", pg_rows), [STAT_QUEUE] = TABLE("queue", queue_rows),
+	[STAT_ACL] = TABLE("acl", acl_rows),
 };
 
 uint64_t watermark_read(const struct watermark *wm, enum watermark_kind kind)
@@ -187,6 +193,18 @@ void sw_stats_queue(const struct sw *sw, port_t port, queue_t queue, enum waterm
 						pf->queue[queue.v].reserved_bytes);
 	out->delay_watermark_ns = watermark_read(&q->wm_delay, kind);
 	watchdog_stats(&sw->lcore[pf->lcore.v], port, queue, out);
+}
+
+void sw_stats_acl(const struct sw *sw, uint32_t row, struct acl_stats *out)
+{
+	*out = (struct acl_stats){ 0 };
+	for (uint32_t i = 0; i < sw->lcore_count; i++) {
+		const struct acl_stats *st = &sw->lcore[i].acl[row].stats;
+
+		out->packets += st->packets;
+		out->bytes += st->bytes;
+		out->dropped_packets += st->dropped_packets;
+	}
 }
 
 uint64_t sw_drops(const struct sw *sw, port_t port, enum drop_reason reason)

@@ -32,6 +32,11 @@ struct pool_stats {
 #include "schema/stats.def"
 };
 
+#define ACL_STAT(kind, name, field, doc) uint64_t field;
+struct acl_stats {
+#include "schema/stats.def"
+};
+
 #define SWITCH_STAT(kind, name, field, doc) uint64_t field;
 struct switch_stats {
 #include "schema/stats.def"
@@ -44,6 +49,7 @@ enum stat_object {
 	STAT_PRIO,
 	STAT_PG,
 	STAT_QUEUE,
+	STAT_ACL,
 	STAT_OBJECT_COUNT,
 };
 
@@ -58,7 +64,8 @@ struct stat_info {
 };
 
 struct stat_table {
-	const char *object; // "switch", "pool", "port", "priority", "priority_group", "queue"
+	const char *object; // "switch", "pool", "port", "priority", "priority_group", "queue",
+			    // "acl"
 	const struct stat_info *rows;
 	uint32_t count;
 };

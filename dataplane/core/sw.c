@@ -3,7 +3,8 @@
 // A switch's life: memory, profile, links and timers. The packet path is in pipeline.c.
 //
 // All memory is the caller's and is laid out once: struct sw with its lcores, the ports, then for
-// each lcore its address table. Nothing is allocated afterwards.
+// each lcore its address table and what rows of the access list have seen there. Nothing is
+// allocated afterwards.
 
 #include "dataplane/core/profile_build.h"
 #include "dataplane/core/stage.h"
@@ -27,6 +28,7 @@ struct layout {
 	size_t tables; // lcore_count of them
 	size_t table_bytes;
 	size_t port_used; // within a table, behind its slots
+	size_t acl;       // behind that
 	size_t lanes;     // with several lcores: all from here
 	size_t released;
 	size_t collected;
@@ -63,7 +65,8 @@ static struct layout layout_of(const struct sw_profile *pf)
 	at.ports = whole_lines(sizeof(struct sw) + pf->lcore_count * sizeof(struct sw_lcore));
 	at.tables = whole_lines(at.ports + pf->port_count * sizeof(struct port_state));
 	at.port_used = mac_slots(pf) * sizeof(struct mac_slot);
-	at.table_bytes = whole_lines(at.port_used + pf->port_count * sizeof(uint32_t));
+	at.acl = whole_lines(at.port_used + pf->port_count * sizeof(uint32_t));
+	at.table_bytes = whole_lines(at.acl + pf->acl_capacity * sizeof(struct acl_state));
 	at.lanes = at.tables + pf->lcore_count * at.table_bytes;
 	at.end = at.lanes;
 	if (pf->lcore_count > 1)
@@ -109,6 +112,7 @@ struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_
 	memset(memory, 0, at.end);
 	sw->pf = pf;
 	sw->lcore_count = pf->lcore_count;
+	sw->acl_capacity = pf->acl_capacity;
 	sw->port = (struct port_state *)(base + at.ports);
 	for (uint8_t i = 0; i < pf->lcore_count; i++) {
 		struct sw_lcore *lc = &sw->lcore[i];
@@ -122,6 +126,7 @@ struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_
 		lc->watchdog_at = NS_NEVER;
 		rng_seed(&lc->dice, seed + i);
 		init_bridge(&lc->bridge, pf, base + at.tables + i * at.table_bytes);
+		lc->acl = (struct acl_state *)(base + at.tables + i * at.table_bytes + at.acl);
 	}
 	for (uint32_t i = 0; i < pf->port_count; i++)
 		sw->port[i].refused = UINT8_MAX;
@@ -178,12 +183,29 @@ static void move_pools(struct sw_lcore *lc, const struct sw_profile *pf)
 	}
 }
 
+// Counters are a row's own; one that has come to the place of another starts at zero.
+static void adopt_acl(struct sw_lcore *lc, const struct sw_profile *pf, ns_t now)
+{
+	const struct acl_row *before = acl_rows_of(lc->pf);
+	const struct acl_row *after = acl_rows_of(pf);
+
+	for (uint32_t i = 0; i < pf->acl_count; i++) {
+		const bool same = i < lc->pf->acl_count &&
+				  memcmp(before[i].name, after[i].name, CONFIG_NAME_BYTES) == 0;
+
+		if (!same)
+			lc->acl[i].stats = (struct acl_stats){ 0 };
+		lc->acl[i].rate = (struct pacer_state){ .ready = now };
+	}
+}
+
 int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now)
 {
 	const struct sw_profile *old;
 
 	if (pf->port_count != sw->pf->port_count || pf->pool_count != sw->pf->pool_count ||
 	    pf->mac_count != sw->pf->mac_count || pf->lcore_count != sw->lcore_count ||
+	    pf->acl_count > sw->acl_capacity ||
 	    (sw->lcore_count > 1 && pf->descriptor_count > sw->ring_count) || !ports_stay(sw, pf))
 		return -EINVAL;
 	old = sw->pf;
@@ -194,6 +216,7 @@ int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now)
 		adopt_rates(&pf->port[i], &sw->port[i], now);
 	for (uint32_t i = 0; i < sw->lcore_count; i++) {
 		move_pools(&sw->lcore[i], pf);
+		adopt_acl(&sw->lcore[i], pf, now);
 		sw->lcore[i].pf = pf;
 		sw->lcore[i].now = now;
 		bridge_forget_strangers(&sw->lcore[i]);

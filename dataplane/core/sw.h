@@ -44,8 +44,10 @@ struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_
 // Replaces the whole profile. Nothing queued is lost: what packets hold stays charged and is split
 // anew by the new reserves, headroom in use stays headroom, and limits apply from the next packet.
 // Statistics of a pool follow its name.
+// A row of the access list keeps its counters where its place and name stay.
 // -EINVAL, and nothing changed, when ports, pools, lcores or the MAC table size differ in number,
-// or a port changes its lcore.
+// a port changes its lcore, or the access list has more rows than the switch began with room for
+// (acl_count).
 int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now);
 
 // Gives all lcores the tables to forward by; borrowed until replaced, NULL: a plain bridge. Rows
@@ -190,6 +192,9 @@ void sw_stats_pg(const struct sw *sw, port_t port, pg_t pg, enum watermark_kind 
 		 struct pg_stats *out);
 void sw_stats_queue(const struct sw *sw, port_t port, queue_t queue, enum watermark_kind kind,
 		    ns_t now, struct queue_stats *out);
+
+// Of one row of the access list, by its place; acl_rows_of() has the rows.
+void sw_stats_acl(const struct sw *sw, uint32_t row, struct acl_stats *out);
 
 // Frames dropped for a reason at a port; with PORT_NONE, injected frames that had no port.
 uint64_t sw_drops(const struct sw *sw, port_t port, enum drop_reason reason);

@@ -40,7 +40,7 @@ static int build_profile(struct instance *in, const char *path, FILE *errors)
 	struct profile_fault fault = { 0 };
 	int rc;
 
-	in->profile = calloc(1, profile_bytes(in->config->port_count));
+	in->profile = calloc(1, profile_bytes(in->config));
 	if (in->profile == NULL)
 		return -ENOMEM;
 	rc = profile_build(in->config, in->profile, &fault);

@@ -58,7 +58,7 @@ static struct sw_config *load_config(const struct variant *variant)
 
 static struct sw_profile *build_profile(const struct sw_config *config)
 {
-	struct sw_profile *pf = malloc(profile_bytes(config->port_count));
+	struct sw_profile *pf = malloc(profile_bytes(config));
 	struct profile_fault fault;
 
 	if (pf == NULL || profile_build(config, pf, &fault) == 0)

@@ -13,7 +13,7 @@
 
 static bool builds(const char *path, const struct sw_config *config)
 {
-	struct sw_profile *pf = calloc(1, profile_bytes(config->port_count));
+	struct sw_profile *pf = calloc(1, profile_bytes(config));
 	struct profile_fault fault;
 	char why[256];
 	const int rc = profile_build(config, pf, &fault);

@@ -75,7 +75,7 @@ void star_fill(struct rig *rig, uint32_t port, uint32_t pg, struct frame *f)
 
 enum profile_fault_id star_fault(struct sw_config *config)
 {
-	struct sw_profile *pf = malloc(profile_bytes(config->port_count));
+	struct sw_profile *pf = malloc(profile_bytes(config));
 	struct profile_fault fault = { .id = FAULT_NONE };
 
 	WEFT_CHECK(pf != NULL);

@@ -45,7 +45,7 @@ void rig_free(struct rig *rig, struct pkt *p)
 
 static struct sw_profile *build_profile(const struct sw_config *config)
 {
-	struct sw_profile *pf = malloc(profile_bytes(config->port_count));
+	struct sw_profile *pf = malloc(profile_bytes(config));
 	struct profile_fault fault;
 
 	WEFT_CHECK(pf != NULL);

@@ -42,7 +42,7 @@ void setup_name(char out[CONFIG_NAME_BYTES], const char *name)
 	snprintf(out, CONFIG_NAME_BYTES, "%s", name);
 }
 
-static void set_text(char out[CONFIG_TEXT_BYTES], const char *text)
+void setup_text(char out[CONFIG_TEXT_BYTES], const char *text)
 {
 	WEFT_CHECK(strlen(text) < CONFIG_TEXT_BYTES);
 	snprintf(out, CONFIG_TEXT_BYTES, "%s", text);
@@ -163,7 +163,7 @@ void setup_map(struct sw_config *c, enum config_map_type type, const char *name,
 
 	row->type = type;
 	setup_name(row->name, name);
-	set_text(row->map, text);
+	setup_text(row->map, text);
 }
 
 struct scheduler_config *setup_scheduler(struct sw_config *c, const char *name,
@@ -206,8 +206,43 @@ void setup_vlan(struct sw_config *c, uint16_t id, const char *untagged, const ch
 	struct vlan_config *row = setup_add_row(c, "vlan");
 
 	row->id = id;
-	set_text(row->untagged, untagged);
-	set_text(row->tagged, tagged);
+	setup_text(row->untagged, untagged);
+	setup_text(row->tagged, tagged);
+}
+
+struct acl_config *setup_acl(struct sw_config *c, const char *name, enum acl_action action)
+{
+	struct acl_config *row = setup_add_row(c, "acl");
+
+	setup_name(row->name, name);
+	row->action = action;
+	return row;
+}
+
+void setup_prefix(struct ip_prefix *out, const char *text)
+{
+	static const struct config_knob prefix = { .key = "prefix",
+						   .def = "!",
+						   .kind = CONFIG_PREFIX };
+
+	WEFT_CHECK(cfg_value_parse(&prefix, text, out) == CFG_VALUE_OK);
+}
+
+void setup_binding(struct sw_config *c, const char *port, uint64_t mac, const char *ip)
+{
+	struct binding_config *row = setup_add_row(c, "binding");
+
+	setup_name(row->port, port);
+	row->mac = mac;
+	setup_prefix(&row->ip, ip);
+}
+
+void setup_acl_group(struct sw_config *c, const char *name, const char *prefix)
+{
+	struct acl_group_config *row = setup_add_row(c, "acl_group");
+
+	setup_name(row->name, name);
+	setup_prefix(&row->prefix, prefix);
 }
 
 struct pfc_wd_config *setup_pfc_wd(struct sw_config *c, const char *port,

@@ -5,6 +5,7 @@
 // ships for its virtual switch, so that the field's own oracles apply.
 #pragma once
 
+#include "dataplane/core/acl.h"
 #include "dataplane/core/profile.h"
 
 // The numbers of that platform (sonic-buildimage, KVM device folder).
@@ -64,6 +65,19 @@ struct pfc_wd_config *setup_pfc_wd(struct sw_config *c, const char *port,
 
 // An impairment of the frames that `port` receives.
 struct impairment_config *setup_impairment(struct sw_config *c, const char *port);
+
+// Rows of the access list, and groups that they name.
+struct acl_config *setup_acl(struct sw_config *c, const char *name, enum acl_action action);
+void setup_acl_group(struct sw_config *c, const char *name, const char *prefix);
+
+// A binding in the port's own VLAN.
+void setup_binding(struct sw_config *c, const char *port, uint64_t mac, const char *ip);
+
+// Sets a PREFIX knob.
+void setup_prefix(struct ip_prefix *out, const char *text);
+
+// Sets a TEXT knob.
+void setup_text(char out[CONFIG_TEXT_BYTES], const char *text);
 
 // Rows that exist already.
 struct pool_config *setup_find_pool(struct sw_config *c, const char *name);

@@ -126,7 +126,7 @@ static const struct {
 TABLE_TEST(pfcwd_config, fault, row, fault_rows)
 {
 	struct sw_config *c = watched("all");
-	struct sw_profile *pf = calloc(1, profile_bytes(PORTS));
+	struct sw_profile *pf = calloc(1, profile_bytes(c));
 	struct profile_fault fault;
 
 	cr_assert_not_null(pf);
@@ -146,7 +146,7 @@ TABLE_TEST(pfcwd_config, fault, row, fault_rows)
 Test(pfcwd_config, defaults)
 {
 	struct sw_config *c = watched("all");
-	struct sw_profile *pf = calloc(1, profile_bytes(PORTS));
+	struct sw_profile *pf = calloc(1, profile_bytes(c));
 	struct profile_fault fault;
 
 	cr_assert_not_null(pf);
@@ -180,7 +180,7 @@ Test(pfcwd_config, defaults)
 Test(pfcwd_config, port_without_pfc_is_skipped)
 {
 	struct sw_config *c = watched("all");
-	struct sw_profile *pf = calloc(1, profile_bytes(PORTS));
+	struct sw_profile *pf = calloc(1, profile_bytes(c));
 	struct profile_fault fault;
 
 	cr_assert_not_null(pf);

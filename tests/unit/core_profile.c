@@ -18,7 +18,7 @@ enum { PORTS = 2, CNP_TC = 6, TAGS = 8, HEADER = 14 };
 
 static struct sw_profile *build(const struct sw_config *c, struct profile_fault *fault)
 {
-	struct sw_profile *pf = calloc(1, profile_bytes(c->port_count));
+	struct sw_profile *pf = calloc(1, profile_bytes(c));
 
 	cr_assert_not_null(pf);
 	profile_build(c, pf, fault);

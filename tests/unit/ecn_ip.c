@@ -125,3 +125,29 @@ TABLE_TEST(ip_ecn, ipv6_traffic_class, row, codepoint_rows)
 		cr_assert_eq(load_be32(ip), rest | 3u << 20, "%s: DSCP %u", row->what, dscp);
 	}
 }
+
+// All code points over random headers: the checksum is a full one, and nothing but the six bits
+// changes.
+Test(ip_dscp, ipv4_and_ipv6)
+{
+	struct rng rng;
+
+	rng_seed(&rng, 1);
+	for (uint32_t i = 0; i < 64 * 256; i++) {
+		uint8_t ip[IPV4_HEADER_MAX], want[IPV4_HEADER_MAX];
+		const uint8_t dscp = i % 64;
+		const uint32_t len = random_header(&rng, (uint8_t)rng_next32(&rng), ip);
+
+		memcpy(want, ip, sizeof(want));
+		want[1] = (uint8_t)(dscp << 2 | (want[1] & 3));
+		store_be16(want + 10, full_checksum(want, len));
+		ip_dscp_set_v4(ip, dscp);
+		cr_assert_arr_eq(ip, want, sizeof(want));
+		// Version, traffic class, flow label: 4, 8 and 20 bits.
+		want[0] = (uint8_t)((ip[0] & 0xf0) | dscp >> 2);
+		want[1] = (uint8_t)((dscp & 3) << 6 | (ip[1] & 0x3f));
+		memcpy(want + 2, ip + 2, sizeof(want) - 2);
+		ip_dscp_set_v6(ip, dscp);
+		cr_assert_arr_eq(ip, want, sizeof(want));
+	}
+}
