@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// weft show switch | lcores | drivers | mac, weft clear watermark | counters and weft link: what
-// belongs to the switch as a whole rather than to one of its ports, and links between switches.
+// weft show switch | lcores | drivers | mac | acl, weft clear watermark | counters and weft link:
+// what belongs to the switch as a whole rather than to one of its ports, and links between
+// switches.
 
 #include "cli/command.h"
 
@@ -51,6 +52,14 @@ static const struct column mac_columns[] = {
 	{ "MacAddress", "mac", CELL_TEXT },
 	{ "Port", "port", CELL_TEXT },
 	{ "Unseen for", "age_ns", CELL_TIME },
+};
+
+static const struct column acl_columns[] = {
+	{ "Row", "name", CELL_TEXT },
+	{ "Action", "action", CELL_TEXT },
+	{ "Packets", "packets", CELL_COUNT },
+	{ "Bytes", "bytes", CELL_COUNT },
+	{ "Drop/pkts", "dropped_packets", CELL_COUNT },
 };
 
 // One row per object of a list; cells are the members that the columns name.
@@ -113,6 +122,14 @@ int cmd_clear_counters(const struct query *query, struct report *report)
 
 	row_member(table_row(table), json_object_get(query->reply, "switch"), "name");
 	return baseline_save(query->reply);
+}
+
+int cmd_show_acl(const struct query *query, struct report *report)
+{
+	struct table *table = report_table(report, "rows", COLUMNS(acl_columns));
+
+	add_list(table, json_object_get(query->reply, "rows"));
+	return 0;
 }
 
 int cmd_clear_watermark(const struct query *query, struct report *report)

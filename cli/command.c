@@ -38,6 +38,8 @@ static const struct command commands[] = {
 	{ "show buffer", "pools and lossless priority groups", STATS, cmd_show_buffer,
 	  TAKES_BOTH | COUNTS },
 	{ "show mac", "learned addresses", "GET", "/v1/mac", cmd_show_mac, TAKES_NOTHING },
+	{ "show acl", "rows of the access list and what they met", "GET", "/v1/acl", cmd_show_acl,
+	  TAKES_NOTHING },
 	{ "show lcores", "polling cores and their worst gap", "GET", "/v1/lcore", cmd_show_lcores,
 	  TAKES_NOTHING },
 	{ "show drivers", "kinds of ports, and what each may lose without a trace", "GET",

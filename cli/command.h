@@ -68,6 +68,7 @@ command_fn cmd_show_pg_drops;
 command_fn cmd_show_drops;
 command_fn cmd_show_steering;
 command_fn cmd_show_buffer;
+command_fn cmd_show_acl;
 command_fn cmd_show_mac;
 command_fn cmd_show_lcores;
 command_fn cmd_show_drivers;

@@ -128,6 +128,14 @@ static void on_mac(struct evhttp_request *request, void *arg)
 		reply_ok(request, stats_json_macs(http->worker, http->in));
 }
 
+static void on_acl(struct evhttp_request *request, void *arg)
+{
+	struct control_http *http = arg;
+
+	if (accept_method(request, EVHTTP_REQ_GET))
+		reply_ok(request, stats_json_acl(http->worker, http->in));
+}
+
 static void on_lcore(struct evhttp_request *request, void *arg)
 {
 	struct control_http *http = arg;
@@ -341,6 +349,7 @@ struct control_http *control_http_open(struct event_base *base, const char *run_
 	evhttp_set_allowed_methods(http->server, EVHTTP_REQ_GET | EVHTTP_REQ_POST);
 	evhttp_set_cb(http->server, "/v1/stats", on_stats, http);
 	evhttp_set_cb(http->server, "/v1/mac", on_mac, http);
+	evhttp_set_cb(http->server, "/v1/acl", on_acl, http);
 	evhttp_set_cb(http->server, "/v1/lcore", on_lcore, http);
 	evhttp_set_cb(http->server, "/v1/driver", on_driver, http);
 	evhttp_set_cb(http->server, "/v1/clear", on_clear, http);

@@ -4,7 +4,7 @@
 // 0660.
 //
 //	GET  /v1/stats?watermark=user|persistent|periodic
-//	GET  /v1/mac
+//	GET  /v1/mac, /v1/acl
 //	GET  /v1/lcore
 //	GET  /v1/driver
 //	POST /v1/clear?watermark=user|persistent|periodic

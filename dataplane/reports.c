@@ -124,6 +124,7 @@ static void handle(struct worker *worker, const struct message *report, struct r
 	case MESSAGE_MAC_DELETE:
 	case MESSAGE_MAC_AGE:
 	case MESSAGE_MAC_LIST:
+	case MESSAGE_ACL_LIST:
 	case MESSAGE_INJECT:
 	case MESSAGE_RX_LOST:
 	case MESSAGE_SNAPSHOT:

@@ -329,6 +329,36 @@ json_t *stats_json_macs(struct worker *worker, struct instance *in)
 	return answer;
 }
 
+static json_t *acl_json(const struct acl_row *row, const struct acl_stats *stats)
+{
+	static const char *const actions[] = {
+		[ACL_PERMIT] = "permit", [ACL_DENY] = "deny",     [ACL_COUNT] = "count",
+		[ACL_REMARK] = "remark", [ACL_POLICE] = "police",
+	};
+	json_t *object = json_object();
+
+	set_text(object, "name", row->name);
+	set_text(object, "action", actions[row->action]);
+	return add_rows(object, STAT_ACL, stats);
+}
+
+json_t *stats_json_acl(struct worker *worker, struct instance *in)
+{
+	const struct acl_row *row = acl_rows_of(in->profile);
+	json_t *answer = json_object();
+	json_t *rows = json_array();
+	struct acl_list list = { 0 };
+	struct message message = { .kind = MESSAGE_ACL_LIST, .instance = in, .acl = &list };
+
+	do {
+		channel_call(&worker->channel, &message);
+		for (uint32_t i = 0; i < list.count; i++)
+			json_array_append_new(rows, acl_json(row++, &list.stats[i]));
+	} while (list.at != 0);
+	json_object_set_new(answer, "rows", rows);
+	return answer;
+}
+
 json_t *stats_json_lcores(struct worker *worker)
 {
 	const struct lcore_stats stats = lcore_stats(worker);

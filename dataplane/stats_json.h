@@ -15,6 +15,9 @@ json_t *stats_json(struct worker *worker, struct instance *in, enum watermark_ki
 // The answer of /v1/mac.
 json_t *stats_json_macs(struct worker *worker, struct instance *in);
 
+// The answer of /v1/acl.
+json_t *stats_json_acl(struct worker *worker, struct instance *in);
+
 // The answer of /v1/lcore.
 json_t *stats_json_lcores(struct worker *worker);
 

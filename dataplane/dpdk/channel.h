@@ -15,6 +15,7 @@ struct instance;
 struct rte_mbuf;
 struct snapshot;
 struct mac_list;
+struct acl_list;
 struct lcore_stats;
 
 // Members of struct message that a kind uses are in brackets.
@@ -26,6 +27,7 @@ enum message_kind {
 	MESSAGE_MAC_DELETE,       // [mac, vid]
 	MESSAGE_MAC_AGE,          // [count] positions of the address table to look at
 	MESSAGE_MAC_LIST,         // [macs] to fill
+	MESSAGE_ACL_LIST,         // [acl] to fill
 	MESSAGE_INJECT,           // [mbuf, port or PORT_NONE, vid]
 	MESSAGE_RX_LOST,          // [port, lost]
 	MESSAGE_SNAPSHOT,         // [snapshot] to fill
@@ -54,6 +56,7 @@ struct message {
 		const struct sw_profile *profile;
 		struct snapshot *snapshot;
 		struct mac_list *macs;
+		struct acl_list *acl;
 		struct lcore_stats *lcore;
 		struct {
 			uint64_t no_buffer;

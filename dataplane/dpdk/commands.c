@@ -56,6 +56,16 @@ static void mac_list(struct worker *worker, struct instance *in, struct mac_list
 	out->count = sw_mac_walk(in->sw, worker->lcore, &out->at, out->entry, MAC_LIST_MAX);
 }
 
+static void acl_list(const struct instance *in, struct acl_list *out)
+{
+	const uint32_t total = sw_profile_of(in->sw)->acl_count;
+	uint32_t row = out->at;
+
+	for (out->count = 0; out->count < ACL_LIST_MAX && row < total; row++)
+		sw_stats_acl(in->sw, row, &out->stats[out->count++]);
+	out->at = row < total ? row : 0;
+}
+
 static void apply(struct worker *worker, const struct message *m, ns_t now)
 {
 	struct instance *in = m->instance;
@@ -69,6 +79,7 @@ static void apply(struct worker *worker, const struct message *m, ns_t now)
 	case MESSAGE_MAC_DELETE: sw_mac_delete(in->sw, worker->lcore, m->mac, m->vid); break;
 	case MESSAGE_MAC_AGE: sw_mac_age(in->sw, worker->lcore, m->count, now); break;
 	case MESSAGE_MAC_LIST: mac_list(worker, in, m->macs, now); break;
+	case MESSAGE_ACL_LIST: acl_list(in, m->acl); break;
 	case MESSAGE_INJECT: inject(in, m, now); break;
 	case MESSAGE_RX_LOST:
 		sw_count_rx_lost(in->sw, m->port, m->lost.no_buffer, m->lost.missed);

@@ -46,3 +46,12 @@ struct mac_list {
 	ns_t now;
 	struct mac_entry entry[MAC_LIST_MAX];
 };
+
+// A piece of what rows of the access list have seen, from row `at` on; `at` goes on likewise.
+enum { ACL_LIST_MAX = 1024 };
+
+struct acl_list {
+	uint32_t at;
+	uint32_t count;
+	struct acl_stats stats[ACL_LIST_MAX];
+};

@@ -39,7 +39,7 @@ def chunked(body, size):
 
 
 PATHS = {
-    'GET /v1/stats': 'stats', 'GET /v1/mac': 'mac', 'GET /v1/lcore': 'lcore',
+    'GET /v1/stats': 'stats', 'GET /v1/mac': 'mac', 'GET /v1/acl': 'acl', 'GET /v1/lcore': 'lcore',
     'GET /v1/driver': 'driver',
 }
 KINDS = {'', '?watermark=user', '?watermark=persistent', '?watermark=periodic'}
