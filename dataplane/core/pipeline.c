@@ -160,7 +160,8 @@ __attribute__((flatten)) void sw_rx(struct sw *sw, port_t port, struct pkt **pkt
 	}
 	count_rx(lc, st, pkts, reason, count);
 	if (__builtin_expect(pf->filters != 0, 0))
-		filter(lc, pf, pkts, reason, count, now);
+		for (uint32_t i = 0; i < count; i++)
+			reason[i] = filter(lc, pf, pkts[i], reason[i], now);
 	if (__builtin_expect(st->discarded != 0, 0))
 		discard_stormed(st, pkts, reason, count);
 	for (uint32_t i = 0; i < count; i++) {

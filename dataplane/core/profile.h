@@ -91,13 +91,13 @@ struct port_profile {
 	uint8_t cnp_pg;        // priority group of CNPs: one of their own if one is free
 	bool cnp_follows_rate; // the cap of the CNP queue is one percent of the rate
 	bool trust_dscp;
-	uint8_t filters; // FILTER_*
-	bool fabric;     // another switch: its lanes count
-	bool lane_tag;   // every frame carries a priority tag that says its lane
-	bool lanes;      // lanes are in use: lane_parse() takes the place of parse and classify
-	bool hold;       // XOFF stops the polling of this port instead of sending frames
-	uint16_t pvid;   // VLAN of untagged frames, 0: none
+	bool fabric;   // another switch: its lanes count
+	bool lane_tag; // every frame carries a priority tag that says its lane
+	bool lanes;    // lanes are in use: lane_parse() takes the place of parse and classify
+	bool hold;     // XOFF stops the polling of this port instead of sending frames
+	uint16_t pvid; // VLAN of untagged frames, 0: none
 	uint8_t map_ethertypes;   // rows of ethertype_to_tc in use
+	uint8_t filters;          // FILTER_*
 	uint32_t max_frame_bytes; // MTU + 14, without tags
 	uint32_t mac_limit;
 	struct pacer_profile line;  // emulated line rate over wire bytes

@@ -38,10 +38,10 @@ void classify(const struct port_profile *pf, uint8_t cnp_tc, struct pkt *p);
 
 // --- between: filter.c, guard.c, acl.c -----------------------------------------------------------
 
-// Tests a burst of a port that has filters: sets the reason of each packet that they refuse, and
-// class, group and queue of those that a row remarks. Nothing is charged yet.
-void filter(struct sw_lcore *lc, const struct port_profile *port, struct pkt *const *pkts,
-	    enum drop_reason *reason, uint32_t count, ns_t now);
+// Tests a packet of a port that has filters, unless it has a reason already: the reason to drop it,
+// or class, group and queue set anew if a row remarks it. Nothing is charged yet.
+enum drop_reason filter(struct sw_lcore *lc, const struct port_profile *port, struct pkt *p,
+			enum drop_reason reason, ns_t now);
 
 // Whether what the packet says about its sender is bound to its port, which has FILTER_GUARD.
 bool guard_allows(const struct sw_profile *pf, const struct port_profile *port,
