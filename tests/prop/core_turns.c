@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Tables that are wrong on purpose: every switch of a ring sends each destination wherever it likes,
-// and changes its mind half way. With the turn map on no packet loops and no buffers wait for each
-// other: all traffic ends, as a delivery or as a counted drop, and every queue runs dry. The same
-// tables without the map are the control: some loop for ever.
+// Tables that are wrong on purpose: every switch of a ring sends each destination wherever it
+// likes, and changes its mind half way. With the turn map on no packet loops and no buffers wait
+// for each other: all traffic ends, as a delivery or as a counted drop, and every queue runs dry.
+// The same tables without the map are the control: some loop for ever.
 //
 // Why it must hold (Dally and Seitz 1987): on each direction of the ring a packet crosses the
 // dateline once, from lane 0 to lane 1, so the dependencies between (link, lane) pairs are a line.
