@@ -97,6 +97,16 @@ void profile_adopt_rate(struct sw_profile *pf, port_t port, uint64_t bps)
 		cap_cnp_queue(pf, &pf->port[port.v]);
 }
 
+// A fabric link that is not polled holds up every lane and every PFC frame of its neighbour, which
+// is how one slow host would stop a fabric.
+static int check_hold(struct build *b, const struct port_config *row,
+		      const struct port_profile *port)
+{
+	if (!port->hold || !port->fabric)
+		return 0;
+	return build_fail(b, FAULT_HOLD_FABRIC, row->line, row->name, "", 0, 0);
+}
+
 // Two ports on one device would close it under each other.
 static int check_device(struct build *b, uint32_t port)
 {
@@ -138,7 +148,9 @@ int build_ports(struct build *b)
 		port->flood = (struct pacer_profile){ row->flood_rate, bytes_ns(FLOOD_BURST_BYTES,
 										row->flood_rate) };
 		build_pfc(row, port);
-		rc = check_device(b, i);
+		rc = check_hold(b, row, port);
+		if (rc == 0)
+			rc = check_device(b, i);
 		if (rc == 0)
 			rc = resolve_maps(b, row, port);
 		if (rc != 0)

@@ -128,6 +128,18 @@ static void lossy_port_obeys_beside_hold(struct sw_config *c)
 	c->port[0].pause = CONFIG_PAUSE_HOLD;
 }
 
+static void hold_at_the_edge(struct sw_config *c)
+{
+	c->port[1].pause = CONFIG_PAUSE_HOLD;
+	c->port[1].role = CONFIG_ROLE_EDGE;
+}
+
+static void hold_on_a_fabric_link(struct sw_config *c)
+{
+	hold_at_the_edge(c);
+	c->port[1].role = CONFIG_ROLE_FABRIC;
+}
+
 // Two priorities stand for one group of two classes; each pauses the queue of one.
 static void two_priorities_one_group(struct sw_config *c)
 {
@@ -344,6 +356,8 @@ static const struct {
 	{ "a pause below 10 us", short_pause, FAULT_PAUSE_SHORT, 9984, 10000 },
 	{ "a pause above 10 us", long_enough, FAULT_NONE, 0, 0 },
 	{ "a short pause that nobody is told", short_pause_held, FAULT_NONE, 0, 0 },
+	{ "hold at the edge", hold_at_the_edge, FAULT_NONE, 0, 0 },
+	{ "hold on a fabric link", hold_on_a_fabric_link, FAULT_HOLD_FABRIC, 0, 0 },
 };
 
 TABLE_TEST(core_profile, fault, row, fault_rows)
