@@ -25,7 +25,7 @@ static uint8_t paused_queues(const struct port_profile *pf, const struct port_st
 void sched_update_pauses(const struct port_profile *pf, struct port_state *st, ns_t now)
 {
 	uint8_t priorities = st->rx.paused == 0 ? 0 : pfc_rx_paused(&st->rx, now);
-	uint8_t paused = priorities == 0 ? 0 : paused_queues(pf, st, priorities);
+	uint8_t paused = st->blocked | (priorities == 0 ? 0 : paused_queues(pf, st, priorities));
 	uint8_t resumed = st->paused_mask & (uint8_t)~paused;
 
 	st->paused_mask = paused;
@@ -86,6 +86,7 @@ ns_t sched_deadline(const struct port_profile *pf, const struct port_state *st, 
 	uint8_t paused = st->rx.paused == 0 ? 0 : paused_queues(pf, st, st->rx.paused);
 	ns_t at = st->backlog_mask & paused ? st->rx.expires : NS_NEVER;
 
+	paused |= st->blocked; // the shell watches for the end of that
 	for (uint32_t i = 0; i < QUEUE_COUNT; i++) {
 		if (!(st->backlog_mask >> i & 1) || paused >> i & 1)
 			continue;

@@ -159,8 +159,8 @@ void forward(struct sw_lcore *lc, struct pkt *p, ns_t now);
 
 enum { SCHED_NONE = QUEUE_COUNT };
 
-// Notes which queues are paused at `now`, before a series of sched_next() at the same time. A queue
-// that leaves a pause starts its shaper anew: nothing is earned while paused.
+// Notes which queues are paused or blocked at `now`, before a series of sched_next() at the same
+// time. A queue that leaves a pause starts its shaper anew: nothing is earned while paused.
 void sched_update_pauses(const struct port_profile *pf, struct port_state *st, ns_t now);
 
 // The queue that sends next among those that are backlogged, not paused and within their shaper;

@@ -101,6 +101,7 @@ struct port_state {
 	uint8_t paused_mask;  // queues paused as of the last sw_tx
 	uint8_t refused;      // queues that take nothing: all while the link is down, or stormed
 	uint8_t unpaused;     // queues on which the watchdog ignores PFC
+	uint8_t blocked;      // queues that the device does not take from, see sw_tx_block()
 	uint8_t dwrr_current;
 	struct pacer_state line;
 	struct pfc_rx_state rx;

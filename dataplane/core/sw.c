@@ -272,6 +272,7 @@ void sw_link(struct sw *sw, port_t port, bool up, ns_t now)
 	flush(lc, port);
 	pfc_rx_resume(&st->rx, 0, now);
 	st->paused_mask = 0;
+	st->blocked = 0;
 	// The peer forgets what it was told; the link's next life starts with a fresh XOFF.
 	pfc_gen_update(&port_profile_of(lc, port)->gen, &st->gen, 0, now);
 	pfc_gen_update(&port_profile_of(lc, port)->held, &st->held, 0, now);
@@ -286,6 +287,11 @@ bool sw_held(const struct sw *sw, port_t port)
 	const struct port_state *st = &sw->port[port.v];
 
 	return (st->xoff_mask & (uint8_t)~st->discarded) != 0 && sw->pf->port[port.v].hold;
+}
+
+void sw_tx_block(struct sw *sw, port_t port, uint8_t queues)
+{
+	sw->port[port.v].blocked = queues;
 }
 
 bool sw_backlogged(const struct sw *sw, port_t port)

@@ -70,6 +70,12 @@ void sw_rx(struct sw *sw, port_t port, struct pkt **pkts, uint32_t count, ns_t n
 // are no longer accounted. data and len are as sent.
 uint32_t sw_tx(struct sw *sw, port_t port, struct pkt **pkts, uint32_t count, ns_t now);
 
+// The queues of a port (a bit each) that sw_tx() must not serve, replacing those of the last call:
+// the device does not take their frames, be it full or paused by its peer. To the scheduler that is
+// a received pause. It lasts until it is lifted here or the link goes down; sw_deadline() says
+// nothing about such queues, so the shell watches the device meanwhile.
+void sw_tx_block(struct sw *sw, port_t port, uint8_t queues);
+
 // Takes what other lcores have handed to ports of this one to their queues; returns how many
 // packets that were. Every iteration, before sw_tx(); nothing to do for a single lcore.
 uint32_t sw_take(struct sw *sw, lcore_t lcore, ns_t now);
