@@ -248,3 +248,26 @@ void sw_inject(struct sw *sw, struct pkt *p, port_t port, uint16_t vid, ns_t now
 		reason = admit_copy(lc, p);
 	act(lc, p, reason == DROP_NONE ? verdict : ROUTE_DROP, &ports, reason, now);
 }
+
+void sw_send(struct sw *sw, struct pkt *p, port_t port, uint16_t vid, ns_t now)
+{
+	struct sw_lcore *lc = lcore_of_frame(sw, PORT_NONE);
+	enum drop_reason reason = parse(p, UINT16_MAX);
+
+	lc->now = now;
+	lc->stats.generated_packets++;
+	p->in_port = PORT_NONE;
+	p->out_port = port;
+	p->tc = (tc_t){ 0 };
+	p->lane = 0;
+	p->vid = vid;
+	p->flags |= PKT_COPY;
+	if (reason == DROP_NONE && (vid >= 4096 || lc->pf->vlan_index[vid] == 0))
+		reason = DROP_VLAN_NOT_MEMBER;
+	if (reason == DROP_NONE)
+		reason = admit_copy(lc, p);
+	if (reason == DROP_NONE)
+		forward(lc, p, now);
+	else
+		drop(lc, p, reason);
+}

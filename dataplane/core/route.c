@@ -135,6 +135,17 @@ static bool is_for_router(const struct sw_lcore *lc, const struct pkt *p, uint64
 	return mac == lc->pf->router_mac && lc->pf->vlan[lc->pf->vlan_index[p->vid] - 1].routed;
 }
 
+// What the switch itself is sent shares the room of floods on the way to the control thread.
+static enum route_verdict to_router(struct sw_lcore *lc, struct pkt *p, enum drop_reason *reason,
+				    ns_t now)
+{
+	const enum route_verdict verdict = route_ip(lc, p, reason);
+
+	if (verdict == ROUTE_PUNT && policed(lc, p, now))
+		return refuse(reason, DROP_FLOOD_POLICED);
+	return verdict;
+}
+
 static enum route_verdict by_tables(struct sw_lcore *lc, struct pkt *p, struct port_set *ports,
 				    enum drop_reason *reason, ns_t now)
 {
@@ -151,7 +162,7 @@ static enum route_verdict by_tables(struct sw_lcore *lc, struct pkt *p, struct p
 	if (p->flags & PKT_GROUP)
 		return managed ? refuse(reason, DROP_NOT_FLOODED) : flood(lc, p, ports, reason);
 	if (is_for_router(lc, p, mac))
-		return route_ip(lc, p, reason);
+		return to_router(lc, p, reason, now);
 	row = edge_table_find_mac(lc->tables->where, p->vid, mac);
 	if (row != EDGE_TABLE_NONE)
 		return route_host(lc, p, row, reason);

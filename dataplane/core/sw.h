@@ -137,6 +137,10 @@ void sw_copy(struct sw *sw, const struct pkt *original, struct pkt *copy, port_t
 // coming back), or, with PORT_NONE, floods it into VLAN `vid` (a solicitation). Lossy.
 void sw_inject(struct sw *sw, struct pkt *p, port_t port, uint16_t vid, ns_t now);
 
+// Sends a frame that the control thread made out of one port, in VLAN `vid`, whatever bridge,
+// routes and turns say. Lossy, of class 0. Called by the first lcore.
+void sw_send(struct sw *sw, struct pkt *p, port_t port, uint16_t vid, ns_t now);
+
 // --- watchdog ---------------------------------------------------------------------------------
 
 // Makes the watchdog of a queue see a storm, for tests and drills, until it is turned off or the

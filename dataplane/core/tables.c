@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "dataplane/core/profile_build.h"
 
 enum {
@@ -96,6 +97,7 @@ static struct edge_table_size table_size(const struct sw_config *config, uint32_
 		.ipv4_nodes = 2 * (rows < 4096 ? rows : 4096) + 2,
 		.ipv6_prefixes = rows,
 		.macs = config->host_count + 1,
+		.hash_seed = hash_add(hash_text(config->sw.name), config->sw.seed),
 	};
 }
 

@@ -10,7 +10,7 @@
 // Copies are deep: a clone would keep the original's buffer charged to nobody.
 static void flood(struct instance *in, const struct sw_action *action, ns_t now)
 {
-	struct rte_mbuf *original = mbuf_of_pkt(action->pkt);
+	struct rte_mbuf *original = mbuf_from_pkt(action->pkt);
 
 	PORT_SET_FOR_EACH(port, &action->ports) {
 		struct rte_mbuf *m = rte_pktmbuf_copy(original, in->pools->data, 0, UINT32_MAX);
@@ -26,7 +26,7 @@ static void punt(struct worker *worker, struct instance *in, const struct sw_act
 		.instance = in,
 		.port = action->port,
 		.vid = action->pkt->vid,
-		.mbuf = mbuf_of_pkt(action->pkt),
+		.mbuf = mbuf_from_pkt(action->pkt),
 	};
 
 	if (!channel_report(&worker->channel, &message))
@@ -81,6 +81,7 @@ static void solicit(struct worker *worker, struct instance *in, const struct sw_
 		.instance = in,
 		.port = action->port,
 		.vid = action->vid,
+		.target.routed = (action->pkt->flags & PKT_ROUTED) != 0,
 	};
 
 	if (target_of(action->pkt, &message))

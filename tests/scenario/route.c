@@ -269,3 +269,55 @@ Test(route, the_bridge_goes_on_beside_routes)
 	cr_assert_eq(rig_switch(rig).routed_packets, 0);
 	rig_end(rig);
 }
+
+// What the control thread makes leaves by the port it names: nothing is learned or looked up.
+static const struct {
+	const char *what;
+	uint16_t vid;
+	uint32_t port;
+	bool up;
+	enum drop_reason reason; // DROP_NONE: it leaves
+	port_t counted_at;
+} send_rows[] = {
+	{ "a port of the VLAN", VLAN_A, 1, true, DROP_NONE, PORT_NONE },
+	{ "a VLAN that does not exist", 4000, 1, true, DROP_VLAN_NOT_MEMBER, PORT_NONE },
+	{ "no VLAN at all", 4096, 1, true, DROP_VLAN_NOT_MEMBER, PORT_NONE },
+	{ "a port that is down", VLAN_A, 1, false, DROP_EGRESS_DOWN, { 1 } },
+};
+
+TABLE_TEST(route, control_sends, row, send_rows)
+{
+	struct rig *rig = rig_new(two_networks());
+	struct frame f = rig_frame(3, 0, 3, 128); // to host 0, behind another port
+	struct pkt *p = rig_build(rig, &f);
+	struct frame got;
+
+	rig_link(rig, row->port, row->up);
+	sw_send(rig->sw, p, (port_t){ (uint16_t)row->port }, row->vid, rig->now);
+	rig_drain(rig);
+	cr_assert_eq(rig_switch(rig).generated_packets, 1);
+	if (row->reason == DROP_NONE) {
+		cr_assert(rig_take_frame(rig, row->port, &got), "%s", row->what);
+		cr_assert_eq(got.dst, frame_host_mac(0));
+		cr_assert_eq(rig_all_drops(rig), 0);
+	} else {
+		cr_assert_eq(sw_drops(rig->sw, row->counted_at, row->reason), 1, "%s", row->what);
+	}
+	rig_end(rig);
+}
+
+Test(route, what_the_router_is_sent_is_policed)
+{
+	struct sw_config *c = two_networks();
+	struct frame f = to_router(0, net_a + 1);
+	struct rig *rig;
+
+	c->port[0].flood_rate = 1000000;
+	rig = rig_new(c);
+	rig->answer_punt = false;
+	rig_send_many(rig, 0, &f, 1000);
+	cr_assert_gt(rig->punts, 0);
+	cr_assert_gt(rig_drops(rig, 0, DROP_FLOOD_POLICED), 0);
+	cr_assert_eq(rig->punts + rig_drops(rig, 0, DROP_FLOOD_POLICED), 1000);
+	rig_end(rig);
+}
