@@ -19,6 +19,7 @@
 #include "dataplane/mac_store.h"
 #include "dataplane/port_keeper.h"
 #include "dataplane/reports.h"
+#include "dataplane/routes.h"
 #include "sys/log.h"
 
 enum {
@@ -112,6 +113,7 @@ static void on_second_timer(evutil_socket_t fd, short what, void *arg)
 		port_keeper_count_lost(&sw->keeper);
 		port_keeper_steer(&sw->keeper);
 		age_macs(agent, sw->in);
+		routes_second(sw->in->routes);
 		if (agent->seconds % SAVE_PERIOD_S == 0)
 			mac_store_save(&sw->macs, agent->worker, sw->in);
 	}
@@ -185,6 +187,11 @@ static int open_switch(struct agent *agent, struct agent_switch *sw,
 
 	if (rc != 0)
 		return rc;
+	if (sw->in->tables != NULL) {
+		sw->in->routes = routes_open(agent->worker, sw->in);
+		if (sw->in->routes == NULL)
+			return -ENOMEM;
+	}
 	// Its name is taken before its devices: a second switch of that name must not touch them.
 	sw->http = control_http_open(agent->base, options->run_dir, agent->worker, sw->in);
 	if (sw->http == NULL)
@@ -231,6 +238,8 @@ static void close_switch(struct agent *agent, struct agent_switch *sw)
 	if (sw->keeper.retry != NULL)
 		mac_store_save(&sw->macs, agent->worker, sw->in);
 	port_keeper_stop(&sw->keeper);
+	routes_close(sw->in->routes);
+	sw->in->routes = NULL;
 	mac_store_close(&sw->macs);
 }
 

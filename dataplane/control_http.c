@@ -22,6 +22,7 @@
 
 #include "dataplane/dpdk/link.h"
 #include "dataplane/dpdk/stale_socket.h"
+#include "dataplane/routes_json.h"
 #include "dataplane/stats_json.h"
 #include "sys/log.h"
 
@@ -282,6 +283,68 @@ static void on_big_red(struct evhttp_request *request, void *arg)
 				    message.up ? "big red switch on" : "big red switch off"));
 }
 
+static void on_route(struct evhttp_request *request, void *arg)
+{
+	struct control_http *http = arg;
+	struct evkeyvalq query;
+	const char *prefix;
+	json_t *answer;
+
+	if (!accept_method(request, EVHTTP_REQ_GET))
+		return;
+	parse_query(request, &query);
+	prefix = evhttp_find_header(&query, "prefix");
+	answer = routes_json(http->in, prefix);
+	if (answer != NULL)
+		reply_ok(request, answer);
+	else
+		reply_error(request, HTTP_BADREQUEST,
+			    "prefix: an address, or a network as in "
+			    "10.0.0.0/8 without bits behind its length");
+	evhttp_clear_headers(&query);
+}
+
+static void on_group(struct evhttp_request *request, void *arg)
+{
+	struct control_http *http = arg;
+
+	if (accept_method(request, EVHTTP_REQ_GET))
+		reply_ok(request, routes_json_groups(http->in));
+}
+
+static void on_arp(struct evhttp_request *request, void *arg)
+{
+	struct control_http *http = arg;
+
+	if (accept_method(request, EVHTTP_REQ_GET))
+		reply_ok(request, routes_json_neighbors(http->worker, http->in));
+}
+
+static void on_hash(struct evhttp_request *request, void *arg)
+{
+	struct control_http *http = arg;
+
+	if (accept_method(request, EVHTTP_REQ_GET))
+		reply_ok(request, routes_json_hash(http->in));
+}
+
+static void on_turn(struct evhttp_request *request, void *arg)
+{
+	struct control_http *http = arg;
+
+	if (accept_method(request, EVHTTP_REQ_GET))
+		reply_ok(request, routes_json_turns(http->in));
+}
+
+static void set_route_handlers(struct control_http *http)
+{
+	evhttp_set_cb(http->server, "/v1/route", on_route, http);
+	evhttp_set_cb(http->server, "/v1/group", on_group, http);
+	evhttp_set_cb(http->server, "/v1/arp", on_arp, http);
+	evhttp_set_cb(http->server, "/v1/hash", on_hash, http);
+	evhttp_set_cb(http->server, "/v1/turn", on_turn, http);
+}
+
 static void on_other(struct evhttp_request *request, void *arg)
 {
 	reply_error(request, HTTP_NOTFOUND, "no such resource");
@@ -356,6 +419,7 @@ struct control_http *control_http_open(struct event_base *base, const char *run_
 	evhttp_set_cb(http->server, "/v1/link", on_link, http);
 	evhttp_set_cb(http->server, "/v1/storm", on_storm, http);
 	evhttp_set_cb(http->server, "/v1/big-red", on_big_red, http);
+	set_route_handlers(http);
 	evhttp_set_gencb(http->server, on_other, http);
 	rc = start(http, run_dir);
 	if (rc == 0)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The slow path of the bridge. Order matters: the address goes ahead of the frame that it came
-// with, through the same ring, so the first answer already finds its row.
+// with, through the same ring, so the first answer already finds its row. ARP and ND go on through
+// the bridge unless the switch has answered them, or is managed.
 
 #include "dataplane/reports.h"
 
@@ -9,7 +10,8 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "dataplane/neighbor.h"
+#include "dataplane/echo.h"
+#include "dataplane/routes.h"
 #include "sys/log.h"
 
 static void set_mac(struct worker *worker, const struct message *report, uint64_t mac)
@@ -47,19 +49,68 @@ void reports_own_mac(const char *switch_name, uint8_t out[6])
 	out[0] = 2; // locally administered, one host
 }
 
-// Answers to our own questions end here; everything else goes on as it was sent.
-static bool is_for_us(const struct instance *in, const struct rte_mbuf *m)
+// Answers to our own questions end here, whichever of our addresses asked.
+static bool is_for_us(const struct instance *in, uint64_t mac)
 {
 	uint8_t own[6];
 
 	reports_own_mac(in->config->sw.name, own);
-	return memcmp(rte_pktmbuf_mtod(m, const uint8_t *), own, sizeof(own)) == 0;
+	return mac == load_be48(own) || mac == in->profile->router_mac;
+}
+
+// Sends the punted frame itself back to where it came from.
+static void turn_around(struct worker *worker, const struct message *report)
+{
+	const struct message message = {
+		.kind = MESSAGE_SEND,
+		.instance = report->instance,
+		.port = report->port,
+		.vid = report->vid,
+		.mbuf = report->mbuf,
+	};
+
+	channel_send(&worker->channel, &message);
+}
+
+// What is sent to an address of the switch: only an echo is answered.
+static void handle_own(struct worker *worker, const struct message *report)
+{
+	const struct instance *in = report->instance;
+	const struct pkt *p = pkt_of_mbuf(report->mbuf);
+
+	if (routes_may_echo(in->routes) &&
+	    echo_answer(p->data, p->head_len, p->l3_offset, p->l3 == PKT_L3_IPV6,
+			in->profile->router_mac))
+		turn_around(worker, report);
+	else
+		rte_pktmbuf_free(report->mbuf);
+}
+
+// Learns from ARP or ND and answers it. True when it may go on through the bridge as it was sent.
+static bool handle_neighbor(struct worker *worker, const struct message *report)
+{
+	struct instance *in = report->instance;
+	const struct pkt *p = pkt_of_mbuf(report->mbuf);
+	const struct neighbor_view view = routes_view(in);
+	struct neighbor_message message;
+	struct neighbor_verdict verdict = { 0 };
+	uint8_t frame[NEIGHBOR_FRAME_MAX];
+
+	if (neighbor_read(p->data, p->head_len, p->l3_offset, p->l3 == PKT_L3_ARP, &message)) {
+		routes_heard(in->routes, &message, report->port, report->vid);
+		verdict = neighbor_judge(&view, &message, report->port, report->vid);
+	}
+	if (verdict.answer)
+		routes_send(worker, in, report->port, report->vid, frame,
+			    neighbor_answer(verdict.mac, &message, verdict.router, frame));
+	return !verdict.answer && !in->profile->managed && !is_for_us(in, load_be48(p->data));
 }
 
 static void handle_punt(struct worker *worker, const struct message *report,
 			struct report_stats *stats)
 {
 	const struct pkt *p = pkt_of_mbuf(report->mbuf);
+	const uint64_t source = load_be48(p->data + 6);
 
 	stats->punted++;
 	if (p->l3 == PKT_L3_LLDP) {
@@ -67,31 +118,47 @@ static void handle_punt(struct worker *worker, const struct message *report,
 		rte_pktmbuf_free(report->mbuf);
 		return;
 	}
-	set_mac(worker, report, load_be48(p->data + 6));
-	if (is_for_us(report->instance, report->mbuf))
-		rte_pktmbuf_free(report->mbuf);
-	else
+	if (p->l3 != PKT_L3_ARP && p->l4 != PKT_L4_ND) {
+		handle_own(worker, report);
+		return;
+	}
+	if (!report->instance->profile->managed && !is_for_us(report->instance, source))
+		set_mac(worker, report, source);
+	if (handle_neighbor(worker, report))
 		inject(worker, report, report->mbuf, report->port);
+	else
+		rte_pktmbuf_free(report->mbuf);
 }
 
+// For a packet that was routed the gateway asks; any other destination is asked for by a probe,
+// whose answer comes back to this switch alone.
 static void handle_solicit(struct worker *worker, const struct message *report,
 			   struct report_stats *stats)
 {
+	struct instance *in = report->instance;
 	const uint8_t *address = report->target.address;
-	const uint8_t *ipv4 = report->target.ipv6 ? neighbor_mapped_ipv4(address) : address;
-	struct rte_mbuf *m = rte_pktmbuf_alloc(report->instance->pools->control);
+	const uint8_t *mapped = report->target.ipv6 ? neighbor_mapped_ipv4(address) : NULL;
+	struct ip_prefix target = { .family = IP_V4, .len = 32 };
+	const struct interface_config *interface = NULL;
 	uint8_t frame[NEIGHBOR_FRAME_MAX];
 	uint8_t own[6];
-	uint32_t len;
+	uint64_t mac;
 
-	if (m == NULL)
+	if (in->profile->managed)
 		return;
-	reports_own_mac(report->instance->config->sw.name, own);
-	len = ipv4 != NULL ? neighbor_arp_probe(own, ipv4, frame) :
-			     neighbor_solicitation(own, address, frame);
-	memcpy(rte_pktmbuf_append(m, (uint16_t)len), frame, len);
+	if (report->target.ipv6 && mapped == NULL)
+		target = (struct ip_prefix){ .family = IP_V6, .len = 128 };
+	memcpy(target.address, mapped != NULL ? mapped : address, target.len / 8);
+	reports_own_mac(in->config->sw.name, own);
+	mac = load_be48(own);
+	if (report->target.routed)
+		interface = neighbor_interface(in->config, report->vid, &target);
+	if (interface != NULL)
+		mac = in->profile->router_mac;
 	stats->solicited++;
-	inject(worker, report, m, PORT_NONE);
+	routes_send(worker, in, PORT_NONE, report->vid, frame,
+		    neighbor_ask(mac, interface != NULL ? &interface->address : NULL, &target,
+				 frame));
 }
 
 // The field's own words: its scripts look for them.
@@ -115,6 +182,7 @@ static void handle(struct worker *worker, const struct message *report, struct r
 	case MESSAGE_LEARN:
 		stats->learned++;
 		set_mac(worker, report, report->mac);
+		routes_learned(report->instance->routes, report->mac, report->vid, report->port);
 		break;
 	case MESSAGE_SOLICIT: handle_solicit(worker, report, stats); break;
 	case MESSAGE_STORM: handle_storm(report); break;
@@ -126,6 +194,8 @@ static void handle(struct worker *worker, const struct message *report, struct r
 	case MESSAGE_MAC_LIST:
 	case MESSAGE_ACL_LIST:
 	case MESSAGE_INJECT:
+	case MESSAGE_SEND:
+	case MESSAGE_RETRY_HELD:
 	case MESSAGE_RX_LOST:
 	case MESSAGE_SNAPSHOT:
 	case MESSAGE_CLEAR_WATERMARKS:
@@ -137,7 +207,7 @@ static void handle(struct worker *worker, const struct message *report, struct r
 	}
 }
 
-void reports_handle(struct worker *worker, struct report_stats *stats)
+static void handle_some(struct worker *worker, struct report_stats *stats)
 {
 	struct message report;
 
@@ -149,4 +219,11 @@ void reports_handle(struct worker *worker, struct report_stats *stats)
 	}
 	// Timers and requests have their turn before the rest.
 	channel_rewake(&worker->channel);
+}
+
+void reports_handle(struct worker *worker, struct report_stats *stats)
+{
+	handle_some(worker, stats);
+	for (uint32_t i = 0; i < worker->instance_count; i++)
+		routes_settle(worker->instance[i]->routes);
 }

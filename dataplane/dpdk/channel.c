@@ -59,7 +59,8 @@ static void ring_destroy(struct rte_ring *ring)
 	if (ring == NULL)
 		return;
 	while (rte_ring_dequeue_elem(ring, &message, sizeof(message)) == 0) {
-		if (message.kind == MESSAGE_PUNT || message.kind == MESSAGE_INJECT)
+		if (message.kind == MESSAGE_PUNT || message.kind == MESSAGE_INJECT ||
+		    message.kind == MESSAGE_SEND)
 			rte_pktmbuf_free(message.mbuf);
 	}
 	rte_ring_free(ring);

@@ -29,6 +29,8 @@ enum message_kind {
 	MESSAGE_MAC_LIST,         // [macs] to fill
 	MESSAGE_ACL_LIST,         // [acl] to fill
 	MESSAGE_INJECT,           // [mbuf, port or PORT_NONE, vid]
+	MESSAGE_SEND,             // [mbuf, port, vid]
+	MESSAGE_RETRY_HELD,       // []
 	MESSAGE_RX_LOST,          // [port, lost]
 	MESSAGE_SNAPSHOT,         // [snapshot] to fill
 	MESSAGE_LCORE_STATS,      // [lcore] to fill
@@ -65,6 +67,7 @@ struct message {
 		struct {
 			uint8_t address[16]; // IPv4 in the first four
 			bool ipv6;
+			bool routed; // by this switch
 		} target;
 		struct {
 			queue_t queue;

@@ -81,6 +81,8 @@ static void apply(struct worker *worker, const struct message *m, ns_t now)
 	case MESSAGE_MAC_LIST: mac_list(worker, in, m->macs, now); break;
 	case MESSAGE_ACL_LIST: acl_list(in, m->acl); break;
 	case MESSAGE_INJECT: inject(in, m, now); break;
+	case MESSAGE_SEND: sw_send(in->sw, pkt_from_mbuf(m->mbuf), m->port, m->vid, now); break;
+	case MESSAGE_RETRY_HELD: sw_retry_held(in->sw, worker->lcore, now); break;
 	case MESSAGE_RX_LOST:
 		sw_count_rx_lost(in->sw, m->port, m->lost.no_buffer, m->lost.missed);
 		break;

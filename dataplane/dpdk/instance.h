@@ -8,6 +8,8 @@
 #include "dataplane/dpdk/pktio.h"
 #include "dataplane/dpdk/port.h"
 
+struct routes;
+
 struct instance {
 	// control: rw until the lcore starts, ro afterwards
 	struct sw_config *config;
@@ -18,6 +20,7 @@ struct instance {
 	struct port *port;          // port_count
 	struct sw_profile *profile; // in use by the core; replaced through MESSAGE_PROFILE
 	struct sw_tables *tables;   // NULL: a plain bridge; the first thing in their memory
+	struct routes *routes;      // what changes them (dataplane/routes.h); NULL: nothing does
 	// lcore: rw from its start to its end
 	struct sw *sw;
 	struct pktio *io; // port_count; see pktio.h for who may touch one

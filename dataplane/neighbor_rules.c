@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Who is asked, answered and believed. Rows of a configuration are few, and ARP is policed by the
+// lcore, so everything here walks the rows; addresses of hosts, which are many, are looked up in
+// the edge table. Nothing is changed here.
+
+#include "dataplane/neighbor_rules.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+
+static bool same_address(const struct ip_prefix *a, const struct ip_prefix *b)
+{
+	return a->family == b->family && memcmp(a->address, b->address, sizeof(a->address)) == 0;
+}
+
+static bool is_own(const struct sw_config *config, uint16_t vid, const struct ip_prefix *address)
+{
+	for (uint32_t i = 0; i < config->interface_count; i++) {
+		if (config->interface[i].vlan == vid &&
+		    same_address(&config->interface[i].address, address))
+			return true;
+	}
+	return false;
+}
+
+static const struct dest *find(const struct sw_tables *t, const struct ip_prefix *address)
+{
+	const uint32_t row = address->family == IP_V6 ?
+				     edge_table_find_ipv6(t->where, address->address) :
+				     edge_table_find_ipv4(t->where, load_be32(address->address));
+
+	return row == EDGE_TABLE_NONE ? NULL : &t->dest[row];
+}
+
+// An address elsewhere, where packets sent to the switch go on to.
+static bool is_routed(const struct dest *d, uint16_t vid)
+{
+	switch ((enum dest_kind)d->kind) {
+	case DEST_GROUP: return true;
+	case DEST_NEIGHBOR:
+	case DEST_EDGE: return d->vid != vid;
+	case DEST_FREE:
+	case DEST_DROP:
+	case DEST_SELF:
+	case DEST_GLEAN: break;
+	}
+	return false;
+}
+
+static bool is_reachable_host(const struct sw_tables *t, const struct dest *d, port_t port,
+			      uint16_t vid)
+{
+	if (d->kind != DEST_EDGE || d->vid != vid)
+		return false;
+	return d->number == t->self ? d->port.v != port.v : t->edge_group[d->number] != GROUP_NONE;
+}
+
+struct neighbor_verdict neighbor_judge(const struct neighbor_view *view,
+				       const struct neighbor_message *message, port_t port,
+				       uint16_t vid)
+{
+	const struct neighbor_verdict silence = { 0 };
+	const struct neighbor_verdict self = { true, true, view->pf->router_mac };
+	const struct dest *d;
+
+	if (!message->request)
+		return silence;
+	if (is_own(view->config, vid, &message->target))
+		return self;
+	if (!view->pf->managed || message->sender.family == IP_NONE ||
+	    same_address(&message->sender, &message->target) || view->tables == NULL)
+		return silence;
+	d = find(view->tables, &message->target);
+	if (d == NULL)
+		return silence;
+	if (is_reachable_host(view->tables, d, port, vid))
+		return (struct neighbor_verdict){ .answer = true, .mac = d->mac };
+	if (message->destination_mac == view->pf->router_mac && is_routed(d, vid) &&
+	    view->pf->vlan_index[vid] != 0 && view->pf->vlan[view->pf->vlan_index[vid] - 1].routed)
+		return self;
+	return silence;
+}
+
+const struct interface_config *neighbor_interface(const struct sw_config *config, uint16_t vid,
+						  const struct ip_prefix *address)
+{
+	for (uint32_t i = 0; i < config->interface_count; i++) {
+		const struct interface_config *row = &config->interface[i];
+
+		if (row->vlan == vid && row->address.family == address->family &&
+		    ip_prefix_holds(&row->address, address->address))
+			return is_own(config, vid, address) ? NULL : row;
+	}
+	return NULL;
+}
+
+static port_t port_of(const struct sw_config *config, const char *name)
+{
+	for (uint32_t i = 0; i < config->port_count; i++) {
+		if (strcmp(config->port[i].name, name) == 0)
+			return (port_t){ (uint16_t)i };
+	}
+	return PORT_NONE;
+}
+
+static bool is_asked_for(const struct next_hop_config *row)
+{
+	return row->address.family != IP_NONE && (row->mac == CONFIG_UNSET || row->port[0] == '\0');
+}
+
+bool neighbor_is_next_hop(const struct neighbor_view *view, uint32_t at,
+			  const struct ip_prefix *address, uint16_t vid, port_t port)
+{
+	const struct next_hop_config *row = &view->config->next_hop[at];
+
+	if (!is_asked_for(row) || !same_address(&row->address, address))
+		return false;
+	if (row->port[0] != '\0' && port_of(view->config, row->port).v != port.v)
+		return false;
+	return vid == (row->vlan != 0 ? row->vlan : view->pf->port[port.v].pvid);
+}
+
+uint64_t neighbor_next_hop_mac(const struct sw_config *config, uint32_t at, uint64_t mac)
+{
+	return config->next_hop[at].mac != CONFIG_UNSET ? config->next_hop[at].mac : mac;
+}
+
+struct neighbor_question neighbor_next_hop_question(const struct neighbor_view *view, uint32_t at)
+{
+	const struct next_hop_config *row = &view->config->next_hop[at];
+	struct neighbor_question question = { .port = PORT_NONE, .vid = (uint16_t)row->vlan };
+	const struct interface_config *interface = NULL;
+
+	if (row->port[0] != '\0')
+		question.port = port_of(view->config, row->port);
+	if (question.vid == 0 && question.port.v != PORT_NONE.v)
+		question.vid = view->pf->port[question.port.v].pvid;
+	for (uint32_t i = 0; i < view->config->interface_count && interface == NULL; i++) {
+		const uint16_t vid = (uint16_t)view->config->interface[i].vlan;
+
+		if (question.vid == 0 || question.vid == vid)
+			interface = neighbor_interface(view->config, vid, &row->address);
+	}
+	if (interface == NULL)
+		return question;
+	question.vid = (uint16_t)interface->vlan;
+	question.sender = &interface->address;
+	return question;
+}
+
+bool neighbor_is_resolved(const struct neighbor_view *view, uint32_t at)
+{
+	const struct sw_tables *t = view->tables;
+
+	if (!is_asked_for(&view->config->next_hop[at]))
+		return true;
+	for (uint32_t i = 0; i < t->next_hop_count; i++) {
+		if (t->member[i].next_hop == at)
+			return !t->member[i].down;
+	}
+	return true;
+}

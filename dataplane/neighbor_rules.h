@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Who is asked, who is answered, and what is learned from it: the judgement of the control thread
+// on ARP and ND, as functions of configuration, tables and message.
+//
+// The switch answers for its own addresses. In managed mode, where nothing is flooded, it answers
+// for the hosts of the fabric too, with their real addresses; never a probe, since a host that
+// looks for a duplicate of its own address must not find itself, and never for a target behind the
+// port that asks.
+#pragma once
+
+#include "dataplane/core/tables.h"
+#include "dataplane/neighbor.h"
+
+// A switch as the rules see it.
+struct neighbor_view {
+	const struct sw_config *config;
+	const struct sw_profile *pf;
+	const struct sw_tables *tables; // NULL: a plain bridge
+};
+
+struct neighbor_verdict {
+	bool answer;
+	bool router;  // in the name of the switch itself
+	uint64_t mac; // that the target is said to be at
+};
+
+// What to say to a message that arrived on a port in a VLAN.
+struct neighbor_verdict neighbor_judge(const struct neighbor_view *view,
+				       const struct neighbor_message *message, port_t port,
+				       uint16_t vid);
+
+// The interface of a VLAN whose network an address lies in; NULL: none, or it is the interface's
+// own address.
+const struct interface_config *neighbor_interface(const struct sw_config *config, uint16_t vid,
+						  const struct ip_prefix *address);
+
+// True when next hop `at` waits for, or follows, an address that is found like this.
+bool neighbor_is_next_hop(const struct neighbor_view *view, uint32_t at,
+			  const struct ip_prefix *address, uint16_t vid, port_t port);
+
+// The MAC address that packets to next hop `at` get when its address is found at `mac`.
+uint64_t neighbor_next_hop_mac(const struct sw_config *config, uint32_t at, uint64_t mac);
+
+// How a next hop is asked for.
+struct neighbor_question {
+	port_t port;                    // PORT_NONE: all ports of the VLAN
+	uint16_t vid;                   // 0: there is nobody to ask
+	const struct ip_prefix *sender; // NULL: a probe
+};
+struct neighbor_question neighbor_next_hop_question(const struct neighbor_view *view, uint32_t at);
+
+// True for a next hop that ARP or ND resolves, and while it has no port or address yet.
+bool neighbor_is_resolved(const struct neighbor_view *view, uint32_t at);

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The control thread is the only writer of a switch's tables. After changes one message goes to
+// every lcore and back: each lcore passes between two polls on the way, so none of them looks at
+// what was replaced any more (tables_quiesce()), and each routes the packets that it holds anew.
+// What is gone twice over is free, so a change is followed by two such rounds.
+
+#include "dataplane/routes.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sys/log.h"
+
+enum {
+	ROUNDS = 2,             // until rows that were replaced are free
+	ASKED_PER_SECOND = 256, // next hops, the rest has its turn in the next second
+};
+
+struct routes {
+	struct worker *worker;
+	struct instance *in;
+	uint64_t generation; // of the tables, as of the last round
+	uint32_t rounds;     // that are still to be made
+	bool retry;          // packets may wait for what was heard
+	bool full;           // a neighbour found no room; said once
+	uint32_t echoes;     // that may be answered in this second
+	uint32_t ask_at;     // next hop to go on with
+};
+
+struct routes *routes_open(struct worker *worker, struct instance *in)
+{
+	struct routes *routes = calloc(1, sizeof(*routes));
+
+	if (routes == NULL) {
+		log_err("%s: no memory for its routes", in->config->sw.name);
+		return NULL;
+	}
+	routes->worker = worker;
+	routes->in = in;
+	routes->generation = in->tables->generation;
+	routes->echoes = ROUTES_ECHOES;
+	return routes;
+}
+
+void routes_close(struct routes *routes)
+{
+	free(routes);
+}
+
+struct neighbor_view routes_view(const struct instance *in)
+{
+	return (struct neighbor_view){ in->config, in->profile, in->tables };
+}
+
+// Every lcore of the switch routes what it holds once more; when this returns, each has passed
+// between two polls.
+static void pass_lcores(struct routes *routes)
+{
+	struct message message = { .kind = MESSAGE_RETRY_HELD, .instance = routes->in };
+
+	channel_call(&routes->worker->channel, &message);
+}
+
+static void make_round(struct routes *routes)
+{
+	pass_lcores(routes);
+	tables_quiesce(routes->in->tables);
+	routes->retry = false;
+	routes->rounds -= routes->rounds > 0;
+}
+
+void routes_settle(struct routes *routes)
+{
+	if (routes == NULL)
+		return;
+	if (routes->generation != routes->in->tables->generation)
+		routes->rounds = ROUNDS;
+	routes->generation = routes->in->tables->generation;
+	if (routes->retry || routes->rounds > 0)
+		make_round(routes);
+}
+
+// Frees what waits for lcores only.
+static void make_room(struct routes *routes)
+{
+	for (uint32_t i = 0; i < ROUNDS; i++)
+		make_round(routes);
+}
+
+static void set_neighbor(struct routes *routes, const struct neighbor_message *message,
+			 uint16_t vid)
+{
+	const struct instance *in = routes->in;
+	char text[INET6_ADDRSTRLEN] = "";
+	int rc = tables_neighbor_set(in->tables, &message->sender, vid, message->mac);
+
+	if (rc == 0 || routes->full)
+		return;
+	make_room(routes);
+	rc = tables_neighbor_set(in->tables, &message->sender, vid, message->mac);
+	if (rc == 0)
+		return;
+	routes->full = true;
+	inet_ntop(message->sender.family == IP_V6 ? AF_INET6 : AF_INET, message->sender.address,
+		  text, sizeof(text));
+	log_warn("%s: no room for neighbour %s: %s, see neighbor_count", in->config->sw.name, text,
+		 strerror(-rc));
+}
+
+static void set_next_hop(struct routes *routes, uint32_t at, port_t port, uint64_t mac)
+{
+	struct instance *in = routes->in;
+	int rc;
+
+	mac = neighbor_next_hop_mac(in->config, at, mac);
+	rc = tables_next_hop_set(in->tables, at, port, mac);
+	if (rc != 0) { // the group has just changed
+		make_round(routes);
+		rc = tables_next_hop_set(in->tables, at, port, mac);
+	}
+	if (rc != 0)
+		log_warn("%s: next hop %u of group %s: %s", in->config->sw.name, at,
+			 in->config->next_hop[at].group, strerror(-rc));
+}
+
+void routes_heard(struct routes *routes, const struct neighbor_message *message, port_t port,
+		  uint16_t vid)
+{
+	struct neighbor_view view;
+
+	if (routes == NULL || message->sender.family == IP_NONE)
+		return;
+	view = routes_view(routes->in);
+	routes->retry = true;
+	if (!view.pf->managed && neighbor_interface(view.config, vid, &message->sender) != NULL)
+		set_neighbor(routes, message, vid);
+	for (uint32_t i = 0; i < view.config->next_hop_count; i++) {
+		if (neighbor_is_next_hop(&view, i, &message->sender, vid, port))
+			set_next_hop(routes, i, port, message->mac);
+	}
+}
+
+void routes_learned(struct routes *routes, uint64_t mac, uint16_t vid, port_t port)
+{
+	struct neighbor_view view;
+
+	if (routes == NULL)
+		return;
+	view = routes_view(routes->in);
+	routes->retry = true;
+	for (uint32_t i = 0; i < view.config->next_hop_count; i++) {
+		if (view.tables->next_hop[i].mac == mac && neighbor_is_resolved(&view, i) &&
+		    neighbor_is_next_hop(&view, i, &view.config->next_hop[i].address, vid, port))
+			set_next_hop(routes, i, port, mac);
+	}
+}
+
+// In managed mode nothing is flooded, questions neither.
+static void ask_next_hop(struct routes *routes, uint32_t at)
+{
+	struct instance *in = routes->in;
+	const struct neighbor_view view = routes_view(in);
+	const struct neighbor_question question = neighbor_next_hop_question(&view, at);
+	uint8_t frame[NEIGHBOR_FRAME_MAX];
+	const bool everywhere = question.port.v == PORT_NONE.v;
+
+	if (question.vid == 0 || (everywhere && view.pf->managed) ||
+	    (!everywhere && !sw_link_up(in->sw, question.port)))
+		return;
+	routes_send(routes->worker, in, question.port, question.vid, frame,
+		    neighbor_ask(view.pf->router_mac, question.sender,
+				 &view.config->next_hop[at].address, frame));
+}
+
+void routes_second(struct routes *routes)
+{
+	struct neighbor_view view;
+	uint32_t asked = 0;
+
+	if (routes == NULL)
+		return;
+	routes->echoes = ROUTES_ECHOES;
+	view = routes_view(routes->in);
+	for (uint32_t i = 0; i < view.config->next_hop_count && asked < ASKED_PER_SECOND; i++) {
+		const uint32_t at = (routes->ask_at + i) % view.config->next_hop_count;
+
+		if (neighbor_is_resolved(&view, at))
+			continue;
+		ask_next_hop(routes, at);
+		if (++asked == ASKED_PER_SECOND)
+			routes->ask_at = at + 1;
+	}
+	routes_settle(routes);
+}
+
+bool routes_may_echo(struct routes *routes)
+{
+	if (routes == NULL || routes->echoes == 0)
+		return false;
+	routes->echoes--;
+	return true;
+}
+
+void routes_send(struct worker *worker, struct instance *in, port_t port, uint16_t vid,
+		 const uint8_t *frame, uint32_t len)
+{
+	struct message message = {
+		.kind = port.v == PORT_NONE.v ? MESSAGE_INJECT : MESSAGE_SEND,
+		.instance = in,
+		.port = port,
+		.vid = vid,
+		.mbuf = rte_pktmbuf_alloc(in->pools->control),
+	};
+
+	if (message.mbuf == NULL)
+		return;
+	memcpy(rte_pktmbuf_append(message.mbuf, (uint16_t)len), frame, len);
+	channel_send(&worker->channel, &message);
+}

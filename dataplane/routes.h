@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What changes in the forwarding tables of a running switch: neighbours that are heard, next hops
+// that are found or moved, and the grace that lcores get before a row is used again. Control thread
+// only; what to believe and whom to answer is in neighbor_rules.h.
+#pragma once
+
+#include "dataplane/dpdk/worker.h"
+#include "dataplane/neighbor_rules.h"
+
+struct routes;
+
+// For a switch that has tables. NULL when memory is short, logged.
+struct routes *routes_open(struct worker *worker, struct instance *in);
+void routes_close(struct routes *routes); // accepts NULL
+
+struct neighbor_view routes_view(const struct instance *in);
+
+// A neighbour has said where it is. `routes` may be NULL here and below: a plain bridge.
+void routes_heard(struct routes *routes, const struct neighbor_message *message, port_t port,
+		  uint16_t vid);
+
+// A MAC address is new or has moved.
+void routes_learned(struct routes *routes, uint64_t mac, uint16_t vid, port_t port);
+
+// After a batch of the two above: packets that wait are routed once more, and every lcore passes.
+void routes_settle(struct routes *routes);
+
+// Every second: asks for next hops that are not resolved.
+void routes_second(struct routes *routes);
+
+// True while an echo may be answered: at most ROUTES_ECHOES a second.
+enum { ROUTES_ECHOES = 100 };
+bool routes_may_echo(struct routes *routes);
+
+// Sends a frame of `len` bytes out of a port, or with PORT_NONE floods it into the VLAN.
+void routes_send(struct worker *worker, struct instance *in, port_t port, uint16_t vid,
+		 const uint8_t *frame, uint32_t len);
