@@ -62,17 +62,6 @@ static const struct column acl_columns[] = {
 	{ "Drop/pkts", "dropped_packets", CELL_COUNT },
 };
 
-// One row per object of a list; cells are the members that the columns name.
-static void add_list(struct table *table, const json_t *list)
-{
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		json_t *row = table_row(table);
-
-		for (uint32_t j = 0; j < table->column_count; j++)
-			row_member(row, json_array_get(list, i), table->columns[j].key);
-	}
-}
-
 int cmd_show_switch(const struct query *query, struct report *report)
 {
 	struct table *name = report_table(report, "switch", COLUMNS(name_columns));
@@ -95,7 +84,7 @@ int cmd_show_lcores(const struct query *query, struct report *report)
 {
 	struct table *table = report_table(report, "lcores", COLUMNS(lcore_columns));
 
-	add_list(table, json_object_get(query->reply, "lcores"));
+	table_add_list(table, json_object_get(query->reply, "lcores"));
 	return 0;
 }
 
@@ -103,7 +92,7 @@ int cmd_show_drivers(const struct query *query, struct report *report)
 {
 	struct table *table = report_table(report, "drivers", COLUMNS(driver_columns));
 
-	add_list(table, json_object_get(query->reply, "drivers"));
+	table_add_list(table, json_object_get(query->reply, "drivers"));
 	return 0;
 }
 
@@ -111,7 +100,7 @@ int cmd_show_mac(const struct query *query, struct report *report)
 {
 	struct table *table = report_table(report, "entries", COLUMNS(mac_columns));
 
-	add_list(table, json_object_get(query->reply, "entries"));
+	table_add_list(table, json_object_get(query->reply, "entries"));
 	return 0;
 }
 
@@ -128,7 +117,7 @@ int cmd_show_acl(const struct query *query, struct report *report)
 {
 	struct table *table = report_table(report, "rows", COLUMNS(acl_columns));
 
-	add_list(table, json_object_get(query->reply, "rows"));
+	table_add_list(table, json_object_get(query->reply, "rows"));
 	return 0;
 }
 

@@ -37,6 +37,18 @@ static const struct command commands[] = {
 	  cmd_show_steering, TAKES_PORT },
 	{ "show buffer", "pools and lossless priority groups", STATS, cmd_show_buffer,
 	  TAKES_BOTH | COUNTS },
+	{ "show route", "where packets are routed to; of an address: the route it takes", "GET",
+	  "/v1/route", cmd_show_route, TAKES_PREFIX },
+	{ "show group", "next-hop groups and their members", "GET", "/v1/group", cmd_show_group,
+	  TAKES_NOTHING },
+	{ "show arp", "neighbours of routing, of both families", "GET", "/v1/arp", cmd_show_arp,
+	  TAKES_NOTHING },
+	{ "show switch-hash global", "what spreads flows over groups", "GET", "/v1/hash",
+	  cmd_show_hash, TAKES_NOTHING },
+	{ "show switch-hash capabilities", "what could be set to spread flows", "GET", "/v1/hash",
+	  cmd_show_hash_capabilities, TAKES_NOTHING },
+	{ "show turns", "turns that packets may take from port to port", "GET", "/v1/turn",
+	  cmd_show_turns, TAKES_NOTHING },
 	{ "show mac", "learned addresses", "GET", "/v1/mac", cmd_show_mac, TAKES_NOTHING },
 	{ "show acl", "rows of the access list and what they met", "GET", "/v1/acl", cmd_show_acl,
 	  TAKES_NOTHING },
@@ -149,14 +161,20 @@ static const char *value_usage(const struct command *command)
 	return command->takes & TAKES_ON ? "on|off" : "";
 }
 
-const struct command *command_find(const char *const *words, uint32_t count, const char **port,
+// One more word than its own.
+static bool takes_word(const struct command *command)
+{
+	return command->takes & (TAKES_PORT | TAKES_PREFIX);
+}
+
+const struct command *command_find(const char *const *words, uint32_t count, const char **word,
 				   bool *listed)
 {
 	const struct command *found = NULL;
 	uint32_t found_words = 0;
 	uint32_t deepest = 0;
 
-	*port = NULL;
+	*word = NULL;
 	*listed = false;
 	for (uint32_t i = 0; i < COMMAND_COUNT; i++) {
 		const uint32_t depth = matching_words(&commands[i], words, count);
@@ -178,13 +196,13 @@ const struct command *command_find(const char *const *words, uint32_t count, con
 		fprintf(stderr, "weft: %s: needs %s\n", found->words, value_usage(found));
 		return NULL;
 	}
-	if (found != NULL && (found->takes & TAKES_PORT) && count == found_words + 1) {
-		*port = words[found_words];
+	if (found != NULL && takes_word(found) && count == found_words + 1) {
+		*word = words[found_words];
 		return found;
 	}
 	if (found != NULL) {
 		fprintf(stderr, "weft: %s: one word too many: %s\n", found->words,
-			words[found_words + ((found->takes & TAKES_PORT) != 0)]);
+			words[found_words + takes_word(found)]);
 	} else if (deepest == count) {
 		command_help(words, count, stdout);
 		*listed = true;
@@ -194,8 +212,10 @@ const struct command *command_find(const char *const *words, uint32_t count, con
 	return NULL;
 }
 
-static const char *port_word(const struct command *command)
+static const char *word_name(const struct command *command)
 {
+	if (command->takes & TAKES_PREFIX)
+		return "[PREFIX]";
 	if (command->takes & TAKES_ONE_PORT)
 		return "PORT";
 	return command->takes & TAKES_PORT ? "[PORT]" : "";
@@ -212,6 +232,6 @@ void command_help(const char *const *words, uint32_t count, FILE *out)
 			continue;
 		snprintf(line, sizeof(line), "%s%s%s", command->words, usage[0] != '\0' ? " " : "",
 			 usage);
-		fprintf(out, "  weft %-33s %-6s %s\n", line, port_word(command), command->help);
+		fprintf(out, "  weft %-33s %-8s %s\n", line, word_name(command), command->help);
 	}
 }

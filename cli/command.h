@@ -30,6 +30,7 @@ enum command_takes {
 	COUNTS = 8,          // shows counters, without what the user has cleared (cli/baseline.h)
 	TAKES_QUEUE_ON = 16, // three more words: a port, a queue, on or off
 	TAKES_ON = 32,       // one more word: on or off
+	TAKES_PREFIX = 64,   // one more word: an address or network, goes with the request
 };
 
 struct command {
@@ -46,9 +47,9 @@ struct command {
 const char *command_value_keys(const struct command *command);
 uint32_t command_value_count(const struct command *command);
 
-// Finds the command of the words; *port is the word behind it or NULL. NULL and an explanation when
+// Finds the command of the words; *word is the word behind it or NULL. NULL and an explanation when
 // there is none: a list of the commands that begin so in *listed, or a line on stderr.
-const struct command *command_find(const char *const *words, uint32_t count, const char **port,
+const struct command *command_find(const char *const *words, uint32_t count, const char **word,
 				   bool *listed);
 
 // Prints commands that begin with the words, with a line of help each.
@@ -69,6 +70,12 @@ command_fn cmd_show_drops;
 command_fn cmd_show_steering;
 command_fn cmd_show_buffer;
 command_fn cmd_show_acl;
+command_fn cmd_show_route;
+command_fn cmd_show_group;
+command_fn cmd_show_arp;
+command_fn cmd_show_hash;
+command_fn cmd_show_hash_capabilities;
+command_fn cmd_show_turns;
 command_fn cmd_show_mac;
 command_fn cmd_show_lcores;
 command_fn cmd_show_drivers;

@@ -61,12 +61,30 @@ static bool add_values(const struct command *command, const struct options *opti
 	return true;
 }
 
-static int run(const struct command *command, const struct options *options, const char *port)
+// The request of a command; false when the word behind it would change its meaning: what no port's
+// name and no address may hold.
+static bool make_target(const struct command *command, const struct options *options,
+			const char *word, char *out, size_t bytes)
 {
-	const bool takes_kind = command->takes & TAKES_KIND;
-	const bool sends_port = command->takes & TAKES_ONE_PORT;
+	const char *kind = command->takes & TAKES_KIND ? options->kind : NULL;
+	const char *key = NULL;
+
+	if (word != NULL && command->takes & TAKES_ONE_PORT)
+		key = "&port=";
+	if (word != NULL && command->takes & TAKES_PREFIX)
+		key = "?prefix=";
+	if (key != NULL && word[strcspn(word, " \r\n&?#%+")] != '\0')
+		return false;
+	snprintf(out, bytes, "%s%s%s%s%s", command->target, kind != NULL ? "?watermark=" : "",
+		 kind != NULL ? kind : "", key != NULL ? key : "", key != NULL ? word : "");
+	return true;
+}
+
+static int run(const struct command *command, const struct options *options, const char *word)
+{
+	const bool is_sent = command->takes & (TAKES_ONE_PORT | TAKES_PREFIX);
 	struct query query = {
-		.port = sends_port ? NULL : port,
+		.port = is_sent ? NULL : word,
 		.kind = options->kind,
 		.nonzero = options->nonzero,
 		.check_storm = options->check_storm,
@@ -78,14 +96,12 @@ static int run(const struct command *command, const struct options *options, con
 	bool cleared;
 	int rc;
 
-	// What no port's name may hold would change the meaning of the request.
-	if (sends_port && port[strcspn(port, " \r\n&?#%+")] != '\0') {
-		fprintf(stderr, "weft: no port %s; see weft show interface\n", port);
+	if (!make_target(command, options, word, target, sizeof(target))) {
+		fprintf(stderr, "weft: no %s %s; see weft show %s\n",
+			command->takes & TAKES_PREFIX ? "prefix" : "port", word,
+			command->takes & TAKES_PREFIX ? "route" : "interface");
 		return EXIT_REFUSED;
 	}
-	snprintf(target, sizeof(target), "%s%s%s%s%s", command->target,
-		 takes_kind ? "?watermark=" : "", takes_kind ? options->kind : "",
-		 sends_port ? "&port=" : "", sends_port ? port : "");
 	if (command_value_count(command) > 0 &&
 	    !add_values(command, options, target, sizeof(target)))
 		return EXIT_USAGE;
@@ -111,7 +127,7 @@ int main(int argc, char **argv)
 {
 	const struct command *command;
 	struct options options;
-	const char *port;
+	const char *word;
 	bool listed;
 
 	if (options_parse(argc, argv, &options) < 0)
@@ -126,8 +142,8 @@ int main(int argc, char **argv)
 		help(&options);
 		return EXIT_USAGE;
 	}
-	command = command_find(options.words, options.word_count, &port, &listed);
+	command = command_find(options.words, options.word_count, &word, &listed);
 	if (command == NULL)
 		return listed ? EXIT_DONE : EXIT_USAGE;
-	return run(command, &options, port);
+	return run(command, &options, word);
 }

@@ -69,6 +69,16 @@ void table_drop_zero_row(struct table *table, size_t first)
 	json_array_remove(table->rows, last);
 }
 
+void table_add_list(struct table *table, const json_t *list)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		json_t *row = table_row(table);
+
+		for (uint32_t j = 0; j < table->column_count; j++)
+			row_member(row, json_array_get(list, i), table->columns[j].key);
+	}
+}
+
 void report_release(struct report *report)
 {
 	for (uint32_t i = 0; i < report->table_count; i++)

@@ -60,6 +60,9 @@ void row_member(json_t *row, const json_t *object, const char *key);
 // Takes the last row away again when its cells from `first` on are all zero.
 void table_drop_zero_row(struct table *table, size_t first);
 
+// Adds a row per object of a list; cells are the members that the columns name.
+void table_add_list(struct table *table, const json_t *list);
+
 void report_release(struct report *report);
 
 // Both print to `out` and return 0 or -errno.

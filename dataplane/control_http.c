@@ -290,9 +290,8 @@ static void on_route(struct evhttp_request *request, void *arg)
 	const char *prefix;
 	json_t *answer;
 
-	if (!accept_method(request, EVHTTP_REQ_GET))
+	if (!accept_method(request, EVHTTP_REQ_GET) || !parse_query(request, &query))
 		return;
-	parse_query(request, &query);
 	prefix = evhttp_find_header(&query, "prefix");
 	answer = routes_json(http->in, prefix);
 	if (answer != NULL)

@@ -1,23 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Every configuration in deploy/examples loads, becomes a profile, and reads back from its dump.
-// Prints TAP; the files are the arguments.
+// Every configuration in deploy/examples loads, becomes a profile and tables, and reads back from
+// its dump. Prints TAP; the files are the arguments.
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dataplane/core/profile.h"
+#include "dataplane/core/tables.h"
 #include "sys/fault.h"
 #include "tests/cfg_again.h"
+
+enum { NEIGHBORS = 16 };
+
+static int build_tables(const struct sw_config *config, const struct sw_profile *pf,
+			struct profile_fault *fault)
+{
+	const size_t bytes = tables_bytes(config, NEIGHBORS);
+	void *memory = bytes == 0 ? NULL : aligned_alloc(64, bytes);
+	struct sw_tables *tables;
+	const int rc = bytes == 0 ? 0 : tables_build(config, pf, NEIGHBORS, memory, &tables, fault);
+
+	free(memory);
+	return rc;
+}
 
 static bool builds(const char *path, const struct sw_config *config)
 {
 	struct sw_profile *pf = calloc(1, profile_bytes(config));
 	struct profile_fault fault;
 	char why[256];
-	const int rc = profile_build(config, pf, &fault);
+	int rc = profile_build(config, pf, &fault);
 
+	if (rc == 0)
+		rc = build_tables(config, pf, &fault);
 	free(pf);
 	if (rc == 0)
 		return true;

@@ -261,18 +261,23 @@ class Host:
     made = 0
 
     def __init__(self, test, number):
-        Host.made += 1
+        self.index = self.next_index()
         tag = f'{os.getpid()}n{Host.made}'
         self.test, self.number = test, number
         self.name, self.port = f'weft-smoke-{tag}', f'ws{tag}'
         self.address = f'10.77.0.{number}'
         self.mac = f'02:00:00:00:77:{number:02x}'
-        # AF_PACKET's driver names its fanout group by process id xor interface index, and a group that
-        # another process has is refused. An index whose low ten bits are zero keeps them apart.
-        self.index = (os.getpid() % 4096 * 64 + Host.made) * 1024
         run('ip', 'netns', 'add', self.name)
         test.addCleanup(self.remove)
         self.plug()
+
+    @staticmethod
+    def next_index():
+        """Interface index of one more cable. AF_PACKET's driver names its fanout group by process id
+        xor interface index, and a group that another process has is refused. An index whose low ten
+        bits are zero keeps them apart."""
+        Host.made += 1
+        return (os.getpid() % 4096 * 64 + Host.made) * 1024
 
     def plug(self):
         """Makes the cable. The kernel must not speak on our end, and checksums must be complete."""

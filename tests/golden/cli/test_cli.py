@@ -40,7 +40,8 @@ def chunked(body, size):
 
 PATHS = {
     'GET /v1/stats': 'stats', 'GET /v1/mac': 'mac', 'GET /v1/acl': 'acl', 'GET /v1/lcore': 'lcore',
-    'GET /v1/driver': 'driver',
+    'GET /v1/driver': 'driver', 'GET /v1/route': 'route', 'GET /v1/group': 'group', 'GET /v1/arp': 'arp',
+    'GET /v1/hash': 'hash', 'GET /v1/turn': 'turn',
 }
 KINDS = {'', '?watermark=user', '?watermark=persistent', '?watermark=periodic'}
 
@@ -51,6 +52,10 @@ def well_behaved(request):
         if query == 'cut=1&port=Ethernet4':
             return reply(b'{"port": "Ethernet4", "link": "spine1", "cut": true}')
         return reply(b'{"error": "only an in-memory link can be cut"}', '400 Error')
+    if path == 'GET /v1/route' and query:
+        if query == 'prefix=10.1.0.101':
+            return reply(answer('route_one'))
+        return reply(b'{"error": "prefix: an address or a network"}', '400 Error')
     if mark + query not in KINDS:
         return reply(b'{"error": "watermark: user, persistent or periodic"}', '400 Error')
     if path == 'POST /v1/clear':
