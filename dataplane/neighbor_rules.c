@@ -150,15 +150,22 @@ struct neighbor_question neighbor_next_hop_question(const struct neighbor_view *
 	return question;
 }
 
-bool neighbor_is_resolved(const struct neighbor_view *view, uint32_t at)
+static const struct group_member *member_of(const struct sw_tables *t, uint32_t at)
 {
-	const struct sw_tables *t = view->tables;
+	uint32_t i = 0;
 
-	if (!is_asked_for(&view->config->next_hop[at]))
+	while (t->member[i].next_hop != at)
+		i++;
+	return &t->member[i];
+}
+
+bool neighbor_is_resolved(const struct neighbor_view *view, uint32_t at, const struct port_set *up)
+{
+	const struct next_hop_config *row = &view->config->next_hop[at];
+	const struct group_member *m;
+
+	if (!is_asked_for(row))
 		return true;
-	for (uint32_t i = 0; i < t->next_hop_count; i++) {
-		if (t->member[i].next_hop == at)
-			return !t->member[i].down;
-	}
-	return true;
+	m = member_of(view->tables, at);
+	return !m->down && (row->port[0] != '\0' || port_set_has(up, m->port));
 }

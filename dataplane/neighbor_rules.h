@@ -50,5 +50,6 @@ struct neighbor_question {
 };
 struct neighbor_question neighbor_next_hop_question(const struct neighbor_view *view, uint32_t at);
 
-// True for a next hop that ARP or ND resolves, and while it has no port or address yet.
-bool neighbor_is_resolved(const struct neighbor_view *view, uint32_t at);
+// False for a next hop that ARP or ND must find: it has no port or address yet, or it may be behind
+// any port and the one it was behind is not in `up`.
+bool neighbor_is_resolved(const struct neighbor_view *view, uint32_t at, const struct port_set *up);

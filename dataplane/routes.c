@@ -142,6 +142,17 @@ void routes_heard(struct routes *routes, const struct neighbor_message *message,
 	}
 }
 
+static struct port_set ports_up(const struct instance *in)
+{
+	struct port_set up = { 0 };
+
+	for (uint16_t i = 0; i < in->port_count; i++) {
+		if (sw_link_up(in->sw, (port_t){ i }))
+			port_set_add(&up, (port_t){ i });
+	}
+	return up;
+}
+
 void routes_learned(struct routes *routes, uint64_t mac, uint16_t vid, port_t port)
 {
 	struct neighbor_view view;
@@ -151,14 +162,14 @@ void routes_learned(struct routes *routes, uint64_t mac, uint16_t vid, port_t po
 	view = routes_view(routes->in);
 	routes->retry = true;
 	for (uint32_t i = 0; i < view.config->next_hop_count; i++) {
-		if (view.tables->next_hop[i].mac == mac && neighbor_is_resolved(&view, i) &&
+		if (view.tables->next_hop[i].mac == mac &&
 		    neighbor_is_next_hop(&view, i, &view.config->next_hop[i].address, vid, port))
 			set_next_hop(routes, i, port, mac);
 	}
 }
 
 // In managed mode nothing is flooded, questions neither.
-static void ask_next_hop(struct routes *routes, uint32_t at)
+static void ask_next_hop(struct routes *routes, uint32_t at, const struct port_set *up)
 {
 	struct instance *in = routes->in;
 	const struct neighbor_view view = routes_view(in);
@@ -167,7 +178,7 @@ static void ask_next_hop(struct routes *routes, uint32_t at)
 	const bool everywhere = question.port.v == PORT_NONE.v;
 
 	if (question.vid == 0 || (everywhere && view.pf->managed) ||
-	    (!everywhere && !sw_link_up(in->sw, question.port)))
+	    (!everywhere && !port_set_has(up, question.port)))
 		return;
 	routes_send(routes->worker, in, question.port, question.vid, frame,
 		    neighbor_ask(view.pf->router_mac, question.sender,
@@ -177,18 +188,20 @@ static void ask_next_hop(struct routes *routes, uint32_t at)
 void routes_second(struct routes *routes)
 {
 	struct neighbor_view view;
+	struct port_set up;
 	uint32_t asked = 0;
 
 	if (routes == NULL)
 		return;
 	routes->echoes = ROUTES_ECHOES;
 	view = routes_view(routes->in);
+	up = ports_up(routes->in);
 	for (uint32_t i = 0; i < view.config->next_hop_count && asked < ASKED_PER_SECOND; i++) {
 		const uint32_t at = (routes->ask_at + i) % view.config->next_hop_count;
 
-		if (neighbor_is_resolved(&view, at))
+		if (neighbor_is_resolved(&view, at, &up))
 			continue;
-		ask_next_hop(routes, at);
+		ask_next_hop(routes, at, &up);
 		if (++asked == ASKED_PER_SECOND)
 			routes->ask_at = at + 1;
 	}

@@ -36,6 +36,23 @@ route = (
 	{ prefix = "11.9.0.0/16"; via = "drop"; });
 '''
 
+# a and c in VLAN 10, b in VLAN 20, all of them known.
+MANAGED = """
+router_mac = "02:aa:00:00:00:01";
+forwarding = "managed";
+edge_number = 1;
+vlan = ({{ id = 10; untagged = "Ethernet0 Ethernet8"; }}, {{ id = 20; untagged = "Ethernet4"; }});
+interface = (
+	{{ vlan = 10; address = "10.1.0.1/24"; }}, {{ vlan = 10; address = "fd00:1::1/64"; }},
+	{{ vlan = 20; address = "10.2.0.1/24"; }}, {{ vlan = 20; address = "fd00:2::1/64"; }});
+host = (
+	{{ mac = "{a.mac}"; vlan = 10; prefix = "{a.ipv4}/32"; edge = 1; port = 0; }},
+	{{ mac = "{a.mac}"; vlan = 10; prefix = "{a.ipv6}/128"; edge = 1; port = 0; }},
+	{{ mac = "{b.mac}"; vlan = 20; prefix = "{b.ipv4}/32"; edge = 1; port = 1; }},
+	{{ mac = "{b.mac}"; vlan = 20; prefix = "{b.ipv6}/128"; edge = 1; port = 1; }},
+	{{ mac = "{c.mac}"; vlan = 10; prefix = "10.1.0.3/32"; edge = 1; port = 2; }});
+"""
+
 
 class Host(lab.Host):
     """A host in network 10.`net`.0.0/24 and fd00:`net`::/64, with the switch as its gateway."""
@@ -101,11 +118,11 @@ class Route(lab.SmokeTest):
         self.a, self.b = Host(self, 1, 1), Host(self, 2, 2)
         self.router = Router(self, 3)
 
-    def start(self):
+    def start(self, tables=TABLES):
         devices = (self.a.port, self.b.port, self.router.port, self.router.port1)
         ports = [f'name = "Ethernet{4 * i}"; devargs = "net_af_packet{i},iface={device}"; mtu = 1500; '
                  for i, device in enumerate(devices)]
-        switch = lab.Switch(self, f'route{os.getpid()}', ports, lab.LOSSY + TABLES).start()
+        switch = lab.Switch(self, f'route{os.getpid()}', ports, lab.LOSSY + tables).start()
         for i in range(len(ports)):
             switch.wait_link(f'Ethernet{4 * i}')
         return switch
@@ -152,17 +169,26 @@ class Route(lab.SmokeTest):
         self.assertLessEqual(received, 300)     # a second of it touches two, rarely three
         self.assert_conserved(switch)
 
+    def probe(self, raw, target):
+        """Host a looks for a duplicate of an address, by ARP."""
+        mac = self.a.mac.replace(':', '')
+        raw.send(bytes.fromhex(f'ffffffffffff{mac}08060001080006040001{mac}00000000{12 * "0"}{target}'))
+
+    @staticmethod
+    def first_reply(raw):
+        """Sender of the first ARP reply that host a gets: MAC and IPv4 address."""
+        raw.settimeout(5)
+        while True:
+            frame = raw.recv(2048)
+            if frame[12:14] == b'\x08\x06' and frame[20:22] == b'\x00\x02':
+                return frame[22:32]
+
     def test_duplicate_address(self):
         """Who takes the gateway's address for its own is told so."""
         switch = self.start()
         raw = self.a.raw_socket()
-        raw.settimeout(5)
-        probe = bytes.fromhex('0001080006040001' + self.a.mac.replace(':', '') + '00000000' + 12 * '0' +
-                              '0a010001')
-        raw.send(bytes.fromhex('ffffffffffff' + self.a.mac.replace(':', '') + '0806') + probe)
-        reply = lab.wait_for(lambda: next((f for f in (raw.recv(2048),) if f[12:14] == b'\x08\x06' and
-                                           f[20:22] == b'\x00\x02'), None), 5, 'an answer to the probe')
-        self.assertEqual(reply[22:32], bytes.fromhex(ROUTER_MAC.replace(':', '')) + b'\x0a\x01\x00\x01')
+        self.probe(raw, '0a010001')
+        self.assertEqual(self.first_reply(raw), bytes.fromhex(ROUTER_MAC.replace(':', '') + '0a010001'))
         self.assert_conserved(switch)
 
     def test_routes(self):
@@ -204,6 +230,25 @@ class Route(lab.SmokeTest):
         self.assertEqual(self.weft(switch, 'show', 'route', '11.0.0.1')['routes'][0]['usable_members'], 1)
         self.assert_conserved(switch)
 
+    def test_managed(self):
+        """Nothing is flooded: the switch answers for hosts with their real addresses, not for probes."""
+        a, b, c = self.a, self.b, self.router
+        c.ip('addr', 'add', '10.1.0.3/24', 'dev', 'eth0')
+        switch = self.start(MANAGED.format(a=a, b=b, c=c))
+        self.assertEqual(a.hops('10.1.0.3'), [HOPS] * 3)
+        self.assertEqual(a.neighbor_mac('10.1.0.3'), c.mac)
+        self.assertEqual(a.hops(b.ipv4), [HOPS - 1] * 3)
+        self.assertEqual(a.hops(b.ipv6), [HOPS - 1] * 3)
+        self.assertEqual(a.hops('10.1.0.1'), [HOPS] * 3)
+        raw = a.raw_socket()
+        self.probe(raw, '0a010003')
+        self.probe(raw, '0a010001')     # frames keep their order
+        self.assertEqual(self.first_reply(raw), bytes.fromhex(ROUTER_MAC.replace(':', '') + '0a010001'))
+        self.assertEqual(self.weft(switch, 'show', 'arp')['neighbors'], [])
+        self.assertEqual(self.weft(switch, 'show', 'mac')['entries'], [])
+        self.assertEqual([p['stats']['if_out_non_ucast_pkts'] for p in switch.ports()], [0] * 4)
+        self.assert_conserved(switch)
+
     def test_sonic_buildimage_19218(self):
         """What is hashed can be looked up, and what could be."""
         switch = self.start()
@@ -218,12 +263,8 @@ class Route(lab.SmokeTest):
 
     def test_hash(self):
         """Seed, offset, algorithm and fields are what the configuration says, and do something."""
-        global TABLES
-        plain = TABLES
-        self.addCleanup(globals().__setitem__, 'TABLES', plain)
-        TABLES += ('ecmp_hash = "SRC_IP SRC_MAC"; ecmp_hash_algorithm = "CRC"; ecmp_hash_seed = 77; '
-                   'ecmp_hash_offset = 5;')
-        switch = self.start()
+        switch = self.start(TABLES + 'ecmp_hash = "SRC_IP SRC_MAC"; ecmp_hash_algorithm = "CRC"; '
+                                     'ecmp_hash_seed = 77; ecmp_hash_offset = 5;')
         shown = self.weft(switch, 'show', 'switch-hash', 'global')
         self.assertEqual(shown['hash'], [{'hash': 'ecmp', 'algorithm': 'CRC', 'seed': 77, 'offset': 5,
                                           'symmetric': False}])
