@@ -33,6 +33,8 @@ static const struct command commands[] = {
 	{ "show priority-group drop counters", "frames that a full priority group refused", STATS,
 	  cmd_show_pg_drops, TAKES_PORT | COUNTS },
 	{ "show drops", "dropped frames by reason", STATS, cmd_show_drops, TAKES_PORT | COUNTS },
+	{ "show fabric links", "what fabric ports know of the switches behind them", STATS,
+	  cmd_show_fabric_links, TAKES_PORT | COUNTS },
 	{ "show steering", "frames taken from and left to the kernel, by class", STATS,
 	  cmd_show_steering, TAKES_PORT },
 	{ "show buffer", "pools and lossless priority groups", STATS, cmd_show_buffer,

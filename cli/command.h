@@ -68,6 +68,7 @@ command_fn cmd_show_pg_watermark;
 command_fn cmd_show_pg_drops;
 command_fn cmd_show_drops;
 command_fn cmd_show_steering;
+command_fn cmd_show_fabric_links;
 command_fn cmd_show_buffer;
 command_fn cmd_show_acl;
 command_fn cmd_show_route;

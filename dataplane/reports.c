@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "dataplane/echo.h"
+#include "dataplane/hello_words.h"
 #include "dataplane/routes.h"
 #include "sys/log.h"
 
@@ -175,6 +176,28 @@ static void handle_storm(const struct message *report)
 			 in->config->sw.name, port, report->storm.queue.v);
 }
 
+static void handle_peer(const struct message *report)
+{
+	const struct instance *in = report->instance;
+	const char *name = in->config->sw.name;
+	const char *port = in->config->port[report->port.v].name;
+	const struct hello_peer peer = {
+		.status = (enum hello_status)report->peer.status,
+		.mismatch = (enum hello_mismatch)report->peer.mismatch,
+		.at = report->peer.at,
+		.have = report->peer.have,
+		.want = report->peer.want,
+		.usable = report->peer.usable,
+	};
+	char words[HELLO_WORDS_BYTES];
+
+	hello_words(&peer, words);
+	if (words[0] != '\0')
+		log_warn("%s: %s: %s", name, port, words);
+	else if (peer.status == HELLO_UP)
+		log_info("%s: %s: the peer is there and agrees on lanes", name, port);
+}
+
 static void handle(struct worker *worker, const struct message *report, struct report_stats *stats)
 {
 	switch (report->kind) {
@@ -186,6 +209,7 @@ static void handle(struct worker *worker, const struct message *report, struct r
 		break;
 	case MESSAGE_SOLICIT: handle_solicit(worker, report, stats); break;
 	case MESSAGE_STORM: handle_storm(report); break;
+	case MESSAGE_PEER: handle_peer(report); break;
 	case MESSAGE_LINK:
 	case MESSAGE_PROFILE:
 	case MESSAGE_MAC_SET:

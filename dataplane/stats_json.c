@@ -15,6 +15,7 @@
 #include "dataplane/dpdk/eal.h"
 #include "dataplane/dpdk/snapshot.h"
 #include "dataplane/headroom.h"
+#include "dataplane/hello_words.h"
 #include "dataplane/steering.h"
 
 static void set_number(json_t *object, const char *key, uint64_t value)
@@ -196,6 +197,31 @@ static json_t *steering_json(const struct port *port)
 	return list;
 }
 
+// What hellos say about a fabric port; null for others.
+static json_t *hello_json(const struct port_snapshot *port)
+{
+	const struct hello_peer *peer = &port->peer;
+	char words[HELLO_WORDS_BYTES];
+	json_t *object;
+
+	if (peer->status == HELLO_OFF)
+		return json_null();
+	object = json_object();
+	hello_words(peer, words);
+	set_text(object, "state", hello_status_words[peer->status]);
+	set_bool(object, "carrier", port->carrier);
+	set_bool(object, "used", port->link_up);
+	set_bool(object, "lossless", port->link_up && peer->mismatch == HELLO_AGREE);
+	if (peer->hello.interval_us != 0) {
+		set_text(object, "peer", peer->hello.name);
+		set_text(object, "peer_port", peer->hello.port_name);
+		if (peer->hello.edge != EDGE_NONE)
+			set_number(object, "peer_edge", peer->hello.edge);
+	}
+	set_text(object, "why", words);
+	return object;
+}
+
 static json_t *port_state(const struct port *port, const struct port_snapshot *snapshot)
 {
 	const struct port_config *config = port->config;
@@ -239,6 +265,7 @@ static json_t *port_json(const struct instance *in, uint32_t i, const struct sna
 	json_object_set_new(object, "priority_groups", groups_json(in, i, snapshot));
 	json_object_set_new(object, "queues", queues_json(pf, port));
 	json_object_set_new(object, "drops", drops_json(port));
+	json_object_set_new(object, "hello", hello_json(port));
 	json_object_set_new(object, "steering", steering_json(&in->port[i]));
 	return object;
 }

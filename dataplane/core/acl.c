@@ -71,7 +71,8 @@ void acl_addresses(const struct pkt *p, struct acl_addresses *out)
 		return;
 	case PKT_L3_OTHER:
 	case PKT_L3_MAC_CONTROL:
-	case PKT_L3_LLDP: break;
+	case PKT_L3_LLDP:
+	case PKT_L3_HELLO: break;
 	}
 	out->kind = ACL_ADDRESS_NONE;
 }

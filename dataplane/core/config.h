@@ -159,6 +159,7 @@ struct turn_config {
 enum config_pause { CONFIG_PAUSE_FRAMES, CONFIG_PAUSE_HOLD };
 enum config_steer { CONFIG_STEER_ALL, CONFIG_STEER_ROCE };
 enum config_role { CONFIG_ROLE_EDGE, CONFIG_ROLE_FABRIC };
+enum config_hello { CONFIG_HELLO_OFF, CONFIG_HELLO_ON, CONFIG_HELLO_REQUIRED };
 enum config_forwarding { CONFIG_FORWARDING_STANDALONE, CONFIG_FORWARDING_MANAGED };
 enum config_source_guard { CONFIG_GUARD_OFF, CONFIG_GUARD_MAC, CONFIG_GUARD_IP };
 enum config_trust { CONFIG_TRUST_DSCP, CONFIG_TRUST_PCP };

@@ -87,7 +87,7 @@ static enum drop_reason enqueue(struct sw_lcore *lc, const struct port_profile *
 
 enum { ETHERNET_HEADER = 14 };
 
-// A queue that takes nothing: the link is down, or the watchdog drops.
+// A queue that takes nothing: the link is down, the peer disagrees, or the watchdog drops.
 static COLD enum drop_reason refuse_all(struct port_state *st, const struct pkt *p)
 {
 	struct queue_state *q = queue_state_of(st, p->queue);
@@ -96,7 +96,7 @@ static COLD enum drop_reason refuse_all(struct port_state *st, const struct pkt 
 		return DROP_EGRESS_DOWN;
 	q->stats.dropped_packets++;
 	q->stats.dropped_bytes += p->len;
-	return DROP_PFC_WD_TX;
+	return st->hello.refused >> p->queue.v & 1 ? DROP_EGRESS_MISMATCH : DROP_PFC_WD_TX;
 }
 
 void forward(struct sw_lcore *lc, struct pkt *p, ns_t now)

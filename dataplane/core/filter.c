@@ -3,14 +3,14 @@
 // Between stage 2 and stage 3: what a port may not send into the switch at all. Ports
 // without a filter pay one test per burst.
 //
-// Frames that end in the switch itself are exempt: MAC control, without which peers stall, and
-// LLDP.
+// Frames that end in the switch itself are exempt: MAC control, without which peers stall, LLDP
+// and hellos of other switches.
 
 #include "dataplane/core/stage.h"
 
 static bool exempt(const struct pkt *p)
 {
-	return p->l3 == PKT_L3_MAC_CONTROL || p->l3 == PKT_L3_LLDP;
+	return p->l3 == PKT_L3_MAC_CONTROL || p->l3 == PKT_L3_LLDP || p->l3 == PKT_L3_HELLO;
 }
 
 // Apart from the path of ports without filters, which is compiled as one function; it gives the

@@ -19,6 +19,10 @@ void mac_control(struct sw_lcore *lc, struct pkt *p, ns_t now)
 	struct port_state *st = &lc->port[p->in_port.v];
 	struct pfc_frame frame;
 
+	if (p->l3 == PKT_L3_HELLO) {
+		hello_rx(lc, p, now);
+		return;
+	}
 	switch (pfc_frame_decode(p->data, p->head_len, p->l3_offset, &frame)) {
 	case PFC_FRAME_PFC:
 		for (uint32_t i = 0; i < PRIO_COUNT; i++)
@@ -78,7 +82,7 @@ static void count_cnp(struct sw_lcore *lc, const struct pkt *p)
 
 static inline bool is_mac_control(const struct pkt *p, enum drop_reason reason)
 {
-	return p->l3 == PKT_L3_MAC_CONTROL && reason == DROP_NONE;
+	return p->l3 >= PKT_L3_MAC_CONTROL && reason == DROP_NONE;
 }
 
 // Frames and bytes of data received; MAC control frames are not data.

@@ -13,8 +13,9 @@ enum pkt_l3 {
 	PKT_L3_IPV6,
 	PKT_L3_ARP,
 	PKT_L3_ROCE_V1, // EtherType 0x8915: GRH and BTH
-	PKT_L3_MAC_CONTROL,
 	PKT_L3_LLDP,
+	PKT_L3_MAC_CONTROL, // these end in the switch before admission
+	PKT_L3_HELLO,       // hello.h
 };
 
 enum pkt_l4 {

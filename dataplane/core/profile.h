@@ -11,6 +11,7 @@
 #include "dataplane/core/acl.h"
 #include "dataplane/core/config.h"
 #include "dataplane/core/guard.h"
+#include "dataplane/core/hello_peer.h"
 #include "dataplane/core/impair.h"
 #include "ecn/ecn.h"
 #include "pfc/pfc.h"
@@ -116,6 +117,8 @@ struct port_profile {
 	bool pfc_history;
 	struct watchdog_profile watchdog[QUEUE_COUNT];
 	struct impair_profile impair; // for the shell: what happens before sw_rx()
+	struct hello_profile hello;
+	uint8_t lossless_queues; // that PFC of the port protects
 };
 
 struct vlan_profile {
@@ -125,7 +128,7 @@ struct vlan_profile {
 	bool routed; // the switch has an address in it
 };
 
-enum { LANE_NONE = 0xff };
+enum { LANE_NONE = 0xff, EDGE_NONE = UINT16_MAX };
 
 struct sw_profile {
 	char name[CONFIG_NAME_BYTES];
@@ -149,6 +152,10 @@ struct sw_profile {
 	uint8_t lane_count;           // 0: lanes are not in use
 	uint8_t lane_tc[LANE_MAX];    // class of each lane
 	uint8_t tc_to_lane[TC_COUNT]; // LANE_NONE: not a lane's class
+	bool hellos;                  // some port sends hellos
+	uint64_t hello_interval_ns;
+	bool has_fabric;      // some port is a fabric port
+	uint16_t edge_number; // EDGE_NONE: not an edge switch
 	uint64_t router_mac;
 	struct hash_profile ecmp_hash;
 	uint64_t mac_age_ns;

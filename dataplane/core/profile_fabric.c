@@ -10,6 +10,7 @@
 #include "dataplane/core/profile_build.h"
 
 #include "base/hash.h"
+#include "dataplane/core/stage.h"
 
 static uint64_t mac_of_name(const char *name)
 {
@@ -47,6 +48,46 @@ static int build_hash(struct build *b)
 	return parse_fields(b, sw->ecmp_hash, &hash->fields);
 }
 
+// Queues of lossless priorities.
+static uint8_t protected_queues(const struct port_profile *port)
+{
+	const uint8_t lossless = port->gen.enable | port->held.enable;
+	uint8_t queues = 0;
+
+	for (uint32_t left = lossless; left != 0; left &= left - 1)
+		queues |= (uint8_t)(1u << port->prio_to_queue[__builtin_ctz(left)]);
+	return queues;
+}
+
+// What the other end of each fabric port is told of it.
+static void build_hellos(struct build *b)
+{
+	const struct switch_config *sw = &b->config->sw;
+	struct sw_profile *pf = b->pf;
+
+	pf->hello_interval_ns = sw->hello_interval;
+	pf->edge_number = sw->edge_number == CONFIG_UNSET ? EDGE_NONE : (uint16_t)sw->edge_number;
+	for (uint32_t n = 0; n < pf->port_count; n++) {
+		struct port_profile *port = &pf->port[n];
+		struct hello_profile *hello = &port->hello;
+		const uint64_t mode = b->config->port[n].hello;
+
+		port->lossless_queues = protected_queues(port);
+		hello->on = port->fabric && mode != CONFIG_HELLO_OFF;
+		hello->required = mode == CONFIG_HELLO_REQUIRED;
+		hello->interval_ns = sw->hello_interval;
+		hello->multiplier = (uint32_t)sw->hello_multiplier;
+		hello->lanes.count = pf->lane_count;
+		hello->lanes.tag = port->lane_tag;
+		hello->lanes.pfc_sent = port->gen.enable;
+		hello->lanes.pfc_obeyed = port->rx.obey;
+		for (uint32_t i = 0; i < pf->lane_count; i++)
+			hello->lanes.priority[i] = (uint8_t)pcp_of(port, (tc_t){ pf->lane_tc[i] });
+		pf->hellos |= hello->on;
+		pf->has_fabric |= port->fabric;
+	}
+}
+
 int build_fabric(struct build *b)
 {
 	const struct switch_config *sw = &b->config->sw;
@@ -66,6 +107,7 @@ int build_fabric(struct build *b)
 	}
 	for (uint32_t n = 0; n < pf->port_count; n++)
 		pf->port[n].lanes = pf->lane_count > 0 || pf->port[n].lane_tag;
+	build_hellos(b);
 	for (uint32_t i = 0; i < b->config->interface_count; i++) {
 		const uint16_t vlan = pf->vlan_index[b->config->interface[i].vlan];
 

@@ -56,35 +56,56 @@ static void rewrite(struct sw_lcore *lc, struct pkt *p, uint64_t mac, uint16_t v
 	lc->stats.routed_packets++;
 }
 
-static struct port_set usable_ports(const struct sw_lcore *lc)
+static void leave_out(struct port_set *ports, const struct port_set *others)
+{
+	for (uint32_t i = 0; i < PORT_SET_WORDS; i++)
+		ports->word[i] &= ~__atomic_load_n(&others->word[i], __ATOMIC_RELAXED);
+}
+
+// Ports that are up, without those whose peers have no way to `edge`; for a lossless packet also
+// without those whose peers disagree.
+static struct port_set usable_ports(const struct sw_lcore *lc, uint16_t edge, bool lossless)
 {
 	struct port_set ports;
 
 	for (uint32_t i = 0; i < PORT_SET_WORDS; i++)
 		ports.word[i] = __atomic_load_n(&lc->sw->up.word[i], __ATOMIC_RELAXED);
+	if (edge < HELLO_EDGE_MAX && lc->sw->masked != NULL)
+		leave_out(&ports, &lc->sw->masked[edge]);
+	if (lossless)
+		leave_out(&ports, &lc->sw->disagreed);
 	return ports;
 }
 
-// NULL when the group has no member that can be used.
+// NULL when the group has no member that can be used. `edge` is where it leads, EDGE_NONE: not to
+// an edge.
 static const struct group_member *pick(const struct sw_lcore *lc, const struct pkt *p,
-				       uint16_t group)
+				       uint16_t group, uint16_t edge, bool lossless)
 {
-	const struct port_set usable = usable_ports(lc);
+	const struct port_set usable = usable_ports(lc, edge, lossless);
 	const struct group *g = __atomic_load_n(&lc->tables->group[group], __ATOMIC_ACQUIRE);
 
 	return group_pick(g, flow_hash(&lc->pf->ecmp_hash, p), &usable);
 }
 
+// Why pick() found none.
+static COLD enum drop_reason dead_end(const struct sw_lcore *lc, const struct pkt *p,
+				      uint16_t group, uint16_t edge)
+{
+	return pick(lc, p, group, edge, false) != NULL ? DROP_LANE_MISMATCH : DROP_GROUP_DEAD;
+}
+
 // Through a group. `mac` is the host's, for members that are bridges of the fabric; 0: a frame that
 // is bridged, and keeps its addresses.
-static enum route_verdict to_group(struct sw_lcore *lc, struct pkt *p, uint16_t group, uint64_t mac,
-				   uint16_t vid, enum drop_reason *reason)
+static enum route_verdict to_group(struct sw_lcore *lc, struct pkt *p, uint16_t group,
+				   uint16_t edge, uint64_t mac, uint16_t vid,
+				   enum drop_reason *reason)
 {
-	const struct group_member *m = pick(lc, p, group);
+	const struct group_member *m = pick(lc, p, group, edge, p->flags & PKT_LOSSLESS);
 	const struct next_hop *hop;
 
 	if (m == NULL)
-		return refuse(reason, DROP_GROUP_DEAD);
+		return refuse(reason, dead_end(lc, p, group, edge));
 	hop = &lc->tables->next_hop[m->next_hop];
 	p->out_port = m->port;
 	if (p->flags & PKT_ROUTED) {
@@ -133,7 +154,7 @@ static enum route_verdict to_edge(struct sw_lcore *lc, struct pkt *p, const stru
 	group = __atomic_load_n(&lc->tables->edge_group[d->number], __ATOMIC_ACQUIRE);
 	if (group == GROUP_NONE)
 		return refuse(reason, DROP_NO_ROUTE);
-	return to_group(lc, p, group, d->mac, d->vid, reason);
+	return to_group(lc, p, group, d->number, d->mac, d->vid, reason);
 }
 
 static enum route_verdict to_dest(struct sw_lcore *lc, struct pkt *p, const struct dest *d,
@@ -143,7 +164,7 @@ static enum route_verdict to_dest(struct sw_lcore *lc, struct pkt *p, const stru
 	case DEST_SELF: return ROUTE_PUNT;
 	case DEST_GLEAN: p->vid = d->vid; return ROUTE_HOLD;
 	case DEST_NEIGHBOR: return to_neighbor(lc, p, d);
-	case DEST_GROUP: return to_group(lc, p, d->number, 0, 0, reason);
+	case DEST_GROUP: return to_group(lc, p, d->number, EDGE_NONE, 0, 0, reason);
 	case DEST_EDGE: return to_edge(lc, p, d, reason);
 	case DEST_FREE:
 	case DEST_DROP: break;

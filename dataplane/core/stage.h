@@ -196,6 +196,52 @@ COLD bool watchdog_report(struct sw_lcore *lc, struct sw_action *out);
 // Fills in the watchdog's rows.
 void watchdog_stats(const struct sw_lcore *lc, port_t port, queue_t queue, struct queue_stats *out);
 
+// Sets st->refused and the other masks anew.
+void watchdog_apply(struct sw_lcore *lc, port_t port, ns_t now);
+
+// --- hello.c, hello_mask.c ----------------------------------------------------------------------
+
+// A hello frame: hears, consumes.
+COLD void hello_rx(struct sw_lcore *lc, struct pkt *p, ns_t now);
+
+// The carrier of a port came or went; before port_settle().
+void hello_link(struct sw_lcore *lc, port_t port, bool up, ns_t now);
+
+// The switch begins, or lc->pf was replaced.
+void hello_init(struct sw_lcore *lc, ns_t now);
+void hello_rebind(struct sw_lcore *lc, ns_t now);
+
+// True when another lcore changed what can be reached.
+static inline bool hello_waits(const struct sw_lcore *lc)
+{
+	return lc->pf->hellos &&
+	       lc->hello.reach_seen != atomic_load_explicit(&lc->sw->reach, memory_order_relaxed);
+}
+
+// Timers. Returns when it must run again.
+COLD ns_t hello_tick(struct sw_lcore *lc, ns_t now);
+
+// The next hello to send or peer to report; false when there is none.
+COLD bool hello_action(struct sw_lcore *lc, struct sw_action *out, ns_t now);
+
+// Something that can be reached has changed: every lcore looks again.
+void hello_reach_changed(struct sw_lcore *lc);
+
+// Finds which edges each port's peer must be told of; ports whose list has changed are added to
+// `changed`.
+void hello_mask_scan(struct sw_lcore *lc, struct port_set *changed);
+
+// The peer's list is now this; true when it has changed.
+bool hello_mask_take(struct sw_lcore *lc, port_t port, const struct hello_mask *mask);
+
+// Edges in the list of a port's peer.
+uint32_t hello_mask_count(const struct sw *sw, port_t port);
+
+// --- sw.c ---------------------------------------------------------------------------------------
+
+// Makes the port usable or not, by carrier and hellos; down does what sw_link() says.
+void port_settle(struct sw_lcore *lc, port_t port, ns_t now);
+
 // --- drop.c, action.c, pipeline.c ---------------------------------------------------------------
 
 // The only other exit: uncharges what was charged and counts exactly one reason. The packet goes

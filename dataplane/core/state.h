@@ -86,6 +86,19 @@ struct watchdog_state {
 	struct watchdog_counts ended; // of all spells that have ended
 };
 
+// What the hellos of a port say (hello.c).
+struct hello_state {
+	bool carrier;             // of the link; hellos may find that it lies
+	enum hello_status status; // of `about`, as of its last change
+	enum hello_mismatch seen_mismatch;
+	uint32_t seq;           // of the newest sent
+	ns_t sent_at;           // when
+	ns_t send_at;           // when the next is due
+	uint8_t refused;        // lossless queues, while the peer disagrees
+	_Atomic(uint64_t) peer; // who it is, 0: unknown; read by every lcore
+	struct hello_peer about;
+};
+
 struct port_state {
 	// ingress side
 	_Atomic(bool) link_up; // read by every lcore: port_is_up()
@@ -116,6 +129,7 @@ struct port_state {
 	uint8_t storm_told;                     // queues last reported as stormed
 	uint64_t watched_paused_ns[PRIO_COUNT]; // pause clock at the last poll
 	struct watchdog_state watchdog[QUEUE_COUNT];
+	struct hello_state hello; // on the ingress side
 };
 
 // The bridge's address table: open addressing with linear probing and backward-shift deletion. Each
@@ -174,6 +188,25 @@ struct action_state {
 	struct sw_action ring[ACTION_RING];
 };
 
+// Hellos of the ports of an lcore.
+struct hello_lcore {
+	bool waits;           // `send` or `tell` are not empty
+	ns_t at;              // next timer
+	ns_t scan_at;         // next look at what can be reached
+	struct port_set send; // have a hello to send
+	struct port_set tell; // have a changed peer to report
+	ns_t visited;         // last look at the time
+	ns_t scanned;         // last look at what can be reached
+	uint32_t reach_seen;  // sw->reach then
+};
+
+// Masks of one port (hello_mask.c), of the lcore that owns it.
+struct hello_masks {
+	struct hello_mask told;  // edges that our hellos say we reach only through the peer
+	struct hello_mask heard; // that the peer's say
+	struct hello_mask fresh; // 0 but while hello_mask_scan() runs
+};
+
 // What one forwarding lcore writes, beside its ports. Its sums over the lcores are the switch's.
 struct sw_lcore {
 	struct pool_state pool[CONFIG_POOL_MAX]; // first: nothing to add to find one
@@ -200,6 +233,7 @@ struct sw_lcore {
 	struct bridge_state bridge;
 	struct hold_state hold;
 	struct action_state actions;
+	struct hello_lcore hello;
 	struct cnp_flows cnp;
 	struct acl_state *acl;                      // acl_capacity of the switch, one per row
 	uint64_t portless_drops[DROP_REASON_COUNT]; // of injected frames that have no port yet
@@ -232,8 +266,15 @@ struct collected {
 
 struct sw {
 	const struct sw_profile *pf;
-	struct port_state *port; // port_count
-	struct port_set up;      // read and written by atomic operations on its words
+	struct port_state *port;   // port_count
+	struct port_set up;        // read and written by atomic operations on its words
+	struct port_set disagreed; // likewise: ports whose peers differ in lanes or PFC
+	_Atomic(uint32_t) reach;   // counts changes of what can be reached
+	uint32_t boot;             // differs from life to life
+	uint64_t hello_id;         // of the name
+	// with fabric ports
+	struct port_set *masked;   // HELLO_EDGE_MAX: ports whose peer cannot reach it; as `up`
+	struct hello_masks *masks; // port_count
 	uint32_t lcore_count;
 	uint32_t acl_capacity;
 	// with several lcores

@@ -129,6 +129,7 @@ void sw_stats_pool(const struct sw *sw, uint32_t pool, enum watermark_kind kind,
 void sw_stats_port(const struct sw *sw, port_t port, struct port_stats *out)
 {
 	*out = sw->port[port.v].stats;
+	out->hello_masked_edges = hello_mask_count(sw, port);
 }
 
 void sw_stats_prio(const struct sw *sw, port_t port, prio_t prio, ns_t now, struct prio_stats *out)

@@ -29,7 +29,9 @@ struct layout {
 	size_t table_bytes;
 	size_t port_used; // within a table, behind its slots
 	size_t acl;       // behind that
-	size_t lanes;     // with several lcores: all from here
+	size_t masks;     // with fabric ports
+	size_t masked;
+	size_t lanes; // with several lcores: all from here
 	size_t released;
 	size_t collected;
 	size_t slots;
@@ -67,7 +69,13 @@ static struct layout layout_of(const struct sw_profile *pf)
 	at.port_used = mac_slots(pf) * sizeof(struct mac_slot);
 	at.acl = whole_lines(at.port_used + pf->port_count * sizeof(uint32_t));
 	at.table_bytes = whole_lines(at.acl + pf->acl_capacity * sizeof(struct acl_state));
-	at.lanes = at.tables + pf->lcore_count * at.table_bytes;
+	at.masks = at.tables + pf->lcore_count * at.table_bytes;
+	at.masked = at.masks;
+	at.lanes = at.masks;
+	if (pf->has_fabric) {
+		at.masked += whole_lines(pf->port_count * sizeof(struct hello_masks));
+		at.lanes = at.masked + HELLO_EDGE_MAX * sizeof(struct port_set);
+	}
 	at.end = at.lanes;
 	if (pf->lcore_count > 1)
 		add_lanes(pf, &at);
@@ -103,6 +111,15 @@ static void init_lanes(struct sw *sw, const struct layout *at, uint8_t *base)
 	}
 }
 
+// Shells start at another time each time; what the number is does not matter.
+static uint32_t boot_of(uint64_t seed, ns_t now)
+{
+	struct rng dice;
+
+	rng_seed(&dice, seed ^ now.v);
+	return rng_next32(&dice);
+}
+
 struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_t now)
 {
 	struct sw *sw = memory;
@@ -130,6 +147,14 @@ struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_
 	}
 	for (uint32_t i = 0; i < pf->port_count; i++)
 		sw->port[i].refused = UINT8_MAX;
+	if (pf->has_fabric) {
+		sw->masks = (struct hello_masks *)(base + at.masks);
+		sw->masked = (struct port_set *)(base + at.masked);
+	}
+	sw->boot = boot_of(seed, now);
+	sw->hello_id = hello_id(pf->name);
+	for (uint32_t i = 0; i < sw->lcore_count; i++)
+		hello_init(&sw->lcore[i], now);
 	if (pf->lcore_count > 1)
 		init_lanes(sw, &at, base);
 	credit_deal(sw);
@@ -206,12 +231,14 @@ int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now)
 	if (pf->port_count != sw->pf->port_count || pf->pool_count != sw->pf->pool_count ||
 	    pf->mac_count != sw->pf->mac_count || pf->lcore_count != sw->lcore_count ||
 	    pf->acl_count > sw->acl_capacity ||
-	    (sw->lcore_count > 1 && pf->descriptor_count > sw->ring_count) || !ports_stay(sw, pf))
+	    (sw->lcore_count > 1 && pf->descriptor_count > sw->ring_count) ||
+	    (pf->has_fabric && sw->masked == NULL) || !ports_stay(sw, pf))
 		return -EINVAL;
 	old = sw->pf;
 	for (uint32_t i = 0; sw->lcore_count > 1 && i < sw->lcore_count; i++)
 		collect(&sw->lcore[i]); // by the profile that it was charged by
 	sw->pf = pf;
+	sw->hello_id = hello_id(pf->name);
 	for (uint32_t i = 0; i < pf->port_count; i++)
 		adopt_rates(&pf->port[i], &sw->port[i], now);
 	for (uint32_t i = 0; i < sw->lcore_count; i++) {
@@ -222,8 +249,10 @@ int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now)
 		bridge_forget_strangers(&sw->lcore[i]);
 	}
 	admit_rebind(sw, now);
-	for (uint32_t i = 0; i < sw->lcore_count; i++)
+	for (uint32_t i = 0; i < sw->lcore_count; i++) {
+		hello_rebind(&sw->lcore[i], now);
 		watchdog_rebind(&sw->lcore[i], old, now);
+	}
 	return 0;
 }
 
@@ -252,34 +281,60 @@ static void flush(struct sw_lcore *lc, port_t port)
 	}
 }
 
-void sw_link(struct sw *sw, port_t port, bool up, ns_t now)
+// What a port loses with its link, or with a peer that is gone.
+static void let_go(struct sw_lcore *lc, port_t port, ns_t now)
 {
-	struct sw_lcore *lc = lcore_of_port(sw, port);
-	struct port_state *st = &sw->port[port.v];
+	const struct port_profile *pf = port_profile_of(lc, port);
+	struct port_state *st = port_state_of(lc, port);
 
-	lc->now = now;
+	flush(lc, port);
+	pfc_rx_resume(&st->rx, 0, now);
+	st->paused_mask = 0;
+	if (!st->hello.carrier)
+		st->blocked = 0;
+	// The peer forgets what it was told; the link's next life starts with a fresh XOFF.
+	pfc_gen_update(&pf->gen, &st->gen, 0, now);
+	pfc_gen_update(&pf->held, &st->held, 0, now);
+	st->gen.told = 0;
+	if (lc->sw->lcore_count == 1)
+		bridge_forget_port(lc, port);
+	admit_xon_scan(lc, now);
+}
+
+void port_settle(struct sw_lcore *lc, port_t port, ns_t now)
+{
+	struct port_state *st = port_state_of(lc, port);
+	const bool up = st->hello.carrier && st->hello.about.usable;
+	uint64_t *word = &lc->sw->up.word[port.v / 64];
+	const uint64_t bit = 1ull << port.v % 64;
+
 	if (port_is_up(st) == up)
 		return;
 	atomic_store_explicit(&st->link_up, up, memory_order_relaxed);
 	if (up)
-		__atomic_fetch_or(&sw->up.word[port.v / 64], 1ull << port.v % 64, __ATOMIC_RELAXED);
+		__atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
 	else
-		__atomic_fetch_and(&sw->up.word[port.v / 64], ~(1ull << port.v % 64),
-				   __ATOMIC_RELAXED);
+		__atomic_fetch_and(word, ~bit, __ATOMIC_RELAXED);
+	hello_reach_changed(lc);
 	watchdog_link(lc, port, now);
-	if (up)
+	if (!up)
+		let_go(lc, port, now);
+}
+
+void sw_link(struct sw *sw, port_t port, bool up, ns_t now)
+{
+	struct sw_lcore *lc = lcore_of_port(sw, port);
+
+	lc->now = now;
+	if (sw->port[port.v].hello.carrier == up)
 		return;
-	flush(lc, port);
-	pfc_rx_resume(&st->rx, 0, now);
-	st->paused_mask = 0;
-	st->blocked = 0;
-	// The peer forgets what it was told; the link's next life starts with a fresh XOFF.
-	pfc_gen_update(&port_profile_of(lc, port)->gen, &st->gen, 0, now);
-	pfc_gen_update(&port_profile_of(lc, port)->held, &st->held, 0, now);
-	st->gen.told = 0;
-	if (sw->lcore_count == 1)
-		bridge_forget_port(lc, port);
-	admit_xon_scan(lc, now);
+	hello_link(lc, port, up, now);
+	port_settle(lc, port, now);
+}
+
+bool sw_carrier(const struct sw *sw, port_t port)
+{
+	return sw->port[port.v].hello.carrier;
 }
 
 bool sw_held(const struct sw *sw, port_t port)
@@ -308,13 +363,16 @@ void sw_tick(struct sw *sw, lcore_t lcore, ns_t now)
 	if (sw->lcore_count > 1) {
 		credit_refresh(lc);
 		collect(lc);
-		if (!port_set_empty(&lc->xoff_ports)) // another's release may be what they wait for
+		if (!port_set_empty(
+			    &lc->xoff_ports) || // another's release may be what they wait for
+		    hello_waits(lc))
 			lc->tick_at = (ns_t){ 0 };
 	}
 	if (now.v < lc->tick_at.v)
 		return;
 	hold_expire(lc, now);
-	next = watchdog_tick(lc, now);
+	next = lc->pf->hellos ? hello_tick(lc, now) : NS_NEVER;
+	next = ns_min(next, watchdog_tick(lc, now));
 	admit_xon_scan(lc, now);
 	next = ns_min(next, hold_deadline(lc));
 	PORT_SET_FOR_EACH(port, &lc->xoff_ports) {
@@ -335,7 +393,8 @@ ns_t sw_deadline(const struct sw *sw, lcore_t lcore, ns_t now)
 
 	if (!port_set_empty(&lc->pfc_ports))
 		return now;
-	if (sw->lcore_count > 1 && (!port_set_empty(&lc->xoff_ports) || handoff_waits(sw, lcore)))
+	if (sw->lcore_count > 1 &&
+	    (!port_set_empty(&lc->xoff_ports) || handoff_waits(sw, lcore) || hello_waits(lc)))
 		return now;
 	for (uint32_t i = 0; i < sw->pf->port_count; i++) {
 		if (sw->pf->port[i].lcore.v == lcore.v && sw->port[i].backlog_mask != 0)

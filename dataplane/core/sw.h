@@ -46,8 +46,8 @@ struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_
 // Statistics of a pool follow its name.
 // A row of the access list keeps its counters where its place and name stay.
 // -EINVAL, and nothing changed, when ports, pools, lcores or the MAC table size differ in number,
-// a port changes its lcore, or the access list has more rows than the switch began with room for
-// (acl_count).
+// a port changes its lcore, the first fabric port comes, or the access list has more rows than the
+// switch began with room for (acl_count).
 int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now);
 
 // Gives all lcores the tables to forward by; borrowed until replaced, NULL: a plain bridge. Rows
@@ -57,7 +57,8 @@ void sw_set_tables(struct sw *sw, const struct sw_tables *tables);
 // Routes packets that wait for a neighbour once more: it was found.
 void sw_retry_held(struct sw *sw, lcore_t lcore, ns_t now);
 
-// Carrier or admin state of a port. Down drops what is queued for it, ends received pauses, and
+// Carrier or admin state of a port. A port is used while that is up and its hellos say nothing
+// else; what follows holds for both. Down drops what is queued for it, ends received pauses, and
 // forgets its addresses (with several lcores the shell does that: sw_mac_forget_port()).
 void sw_link(struct sw *sw, port_t port, bool up, ns_t now);
 
@@ -110,6 +111,8 @@ enum sw_action_kind {
 	SW_ACTION_LEARN,  // mac, vid, port: an address is new or moved; answer with sw_mac_set()
 	SW_ACTION_FORGET, // mac, vid, port: an address is old; answer with sw_mac_forget()
 	SW_ACTION_STORM,  // port, queue, stormed: a watchdog found a storm or its end
+	SW_ACTION_HELLO,  // port: send what sw_hello() writes before any data
+	SW_ACTION_PEER,   // port: what sw_peer() says has changed
 	SW_ACTION_SOLICIT, // pkt (borrowed), port, vid: ask for the address of its destination
 };
 
@@ -140,6 +143,19 @@ void sw_inject(struct sw *sw, struct pkt *p, port_t port, uint16_t vid, ns_t now
 // Sends a frame that the control thread made out of one port, in VLAN `vid`, whatever bridge,
 // routes and turns say. Lossy, of class 0. Called by the first lcore.
 void sw_send(struct sw *sw, struct pkt *p, port_t port, uint16_t vid, ns_t now);
+
+// --- hellos -----------------------------------------------------------------------------------
+
+// Writes the hello frame of a fabric port as of now; returns its length. `src` is the port's
+// address.
+uint32_t sw_hello(const struct sw *sw, port_t port, const uint8_t src[6],
+		  uint8_t out[HELLO_FRAME_MAX]);
+
+// What is known of the switch at the other end; status HELLO_OFF when the port sends no hellos.
+const struct hello_peer *sw_peer(const struct sw *sw, port_t port);
+
+// Whether the carrier is there; sw_link_up() says whether the port is used.
+bool sw_carrier(const struct sw *sw, port_t port);
 
 // --- watchdog ---------------------------------------------------------------------------------
 

@@ -21,7 +21,6 @@
 
 enum {
 	GROUP_NONE = UINT16_MAX,
-	EDGE_NONE = UINT16_MAX,
 };
 
 enum dest_kind {

@@ -102,7 +102,7 @@ static struct masks masks_of(const struct port_profile *pf, uint8_t applied)
 	return masks;
 }
 
-static void watchdog_apply(struct sw_lcore *lc, port_t port, ns_t now)
+void watchdog_apply(struct sw_lcore *lc, port_t port, ns_t now)
 {
 	const struct port_profile *pf = port_profile_of(lc, port);
 	struct port_state *st = port_state_of(lc, port);
@@ -113,7 +113,7 @@ static void watchdog_apply(struct sw_lcore *lc, port_t port, ns_t now)
 		set_applied(lc, port, i,
 			    (pf->watched >> i & 1) && (all || st->watchdog[i].pfc.stormed));
 	masks = masks_of(pf, st->applied);
-	st->refused = port_is_up(st) ? masks.refused : UINT8_MAX;
+	st->refused = port_is_up(st) ? masks.refused | st->hello.refused : UINT8_MAX;
 	st->discarded = masks.discarded;
 	st->muted = masks.muted;
 	st->unpaused = masks.unpaused;

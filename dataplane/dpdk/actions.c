@@ -66,7 +66,8 @@ static bool target_of(const struct pkt *p, struct message *message)
 	case PKT_L3_OTHER:
 	case PKT_L3_ARP:
 	case PKT_L3_MAC_CONTROL:
-	case PKT_L3_LLDP: return false;
+	case PKT_L3_LLDP:
+	case PKT_L3_HELLO: return false;
 	}
 	if (at + bytes > p->head_len)
 		return false;
@@ -100,6 +101,24 @@ static void storm(struct worker *worker, struct instance *in, const struct sw_ac
 	channel_report(&worker->channel, &message);
 }
 
+static void peer(struct worker *worker, struct instance *in, const struct sw_action *action)
+{
+	const struct hello_peer *about = sw_peer(in->sw, action->port);
+	const struct message message = {
+		.kind = MESSAGE_PEER,
+		.instance = in,
+		.port = action->port,
+		.peer = { .status = (uint8_t)about->status,
+			  .mismatch = (uint8_t)about->mismatch,
+			  .at = about->at,
+			  .have = about->have,
+			  .want = about->want,
+			  .usable = about->usable },
+	};
+
+	channel_report(&worker->channel, &message);
+}
+
 void actions_drain(struct worker *worker, struct instance *in, ns_t now)
 {
 	struct sw_action action;
@@ -108,6 +127,8 @@ void actions_drain(struct worker *worker, struct instance *in, ns_t now)
 		switch (action.kind) {
 		case SW_ACTION_FREE: rte_pktmbuf_free(mbuf_of_pkt(action.pkt)); break;
 		case SW_ACTION_PFC: pktio_pfc(&in->io[action.port.v], &action.pfc); break;
+		case SW_ACTION_HELLO: pktio_hello(&in->io[action.port.v]); break;
+		case SW_ACTION_PEER: peer(worker, in, &action); break;
 		case SW_ACTION_COPY: flood(in, &action, now); break;
 		case SW_ACTION_PUNT: punt(worker, in, &action); break;
 		case SW_ACTION_LEARN: learn(worker, in, &action); break;

@@ -44,6 +44,7 @@ enum message_kind {
 	MESSAGE_LEARN,   // [mac, vid, port]
 	MESSAGE_SOLICIT, // [target, port, vid]
 	MESSAGE_STORM,   // [storm, port]
+	MESSAGE_PEER,    // [peer, port] what hellos say has changed
 };
 
 struct message {
@@ -74,6 +75,12 @@ struct message {
 			bool on;
 			bool *accepted;
 		} storm;
+		struct {
+			uint8_t status;   // enum hello_status
+			uint8_t mismatch; // enum hello_mismatch
+			uint8_t at, have, want;
+			bool usable;
+		} peer;
 		enum watermark_kind watermark;
 		uint32_t count;
 		bool up;

@@ -26,7 +26,8 @@ struct pktio {
 	bool contiguous; // the driver sends only what lies in one mbuf
 	bool wire;       // frames must have the length that a wire asks for
 	uint8_t xoff;    // priorities that the peer was last told to hold
-	uint8_t mac[6];  // source of PFC frames
+	uint8_t mac[6];  // source of PFC frames and hellos
+	bool hello_due;  // a hello frame is to be sent
 	uint32_t pending_count;
 	uint64_t idle_ns;     // longest sleep before the receive ring is at risk
 	struct pfc_frame due; // what the peer must still be told; enable 0: nothing
@@ -60,7 +61,11 @@ void pktio_clear_line(struct pktio *io);
 // after its XON.
 void pktio_pfc(struct pktio *io, const struct pfc_frame *frame);
 
-// Sends what the driver refused before: PFC, then data. True when nothing is left.
+// Sends a hello frame, at once if the driver takes it; one that must wait says what is true when it
+// leaves.
+void pktio_hello(struct pktio *io);
+
+// Sends what the driver refused before: PFC, a hello, then data. True when nothing is left.
 bool pktio_flush(struct pktio *io);
 
 // Sends one burst that sw_tx() gave; the caller has flushed. Frames are first made what the device

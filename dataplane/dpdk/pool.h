@@ -19,7 +19,7 @@
 enum {
 	POOL_CACHE = 256,
 	POOL_SEGMENT_BYTES = 2048, // data per mbuf where frames may span several
-	POOL_CONTROL_BYTES = 256,  // data per mbuf of the control pool
+	POOL_CONTROL_BYTES = 704,  // data per mbuf of the control pool
 	// The kernel takes no chunk of a UMEM that is larger than a page, and a chunk is a whole
 	// object of the mempool: header, struct rte_mbuf, struct pkt, headroom, then room.
 	POOL_UMEM_CHUNK_BYTES = 4096,

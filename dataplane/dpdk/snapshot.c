@@ -19,6 +19,8 @@ static void fill_port(struct port_snapshot *out, const struct sw *sw, port_t por
 		sw_stats_queue(sw, port, (queue_t){ i }, watermark, now, &out->queue[i]);
 	for (uint32_t i = 0; i < DROP_REASON_COUNT; i++)
 		out->drops[i] = sw_drops(sw, port, (enum drop_reason)i);
+	out->peer = *sw_peer(sw, port);
+	out->carrier = sw_carrier(sw, port);
 	out->link_up = sw_link_up(sw, port);
 	out->held = sw_held(sw, port);
 }

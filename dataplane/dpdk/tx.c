@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// After stage 7: the core's packets become frames for the driver, PFC ahead of data.
+// After stage 7: the core's packets become frames for the driver, PFC and hellos ahead of data.
 //
 // Invariant: `pending` is empty whenever the core is asked for packets, so what it gave is either
 // with the driver or among at most one burst here.
@@ -42,6 +42,33 @@ static bool send_due(struct pktio *io)
 	return true;
 }
 
+static bool send_hello(struct pktio *io)
+{
+	struct rte_mbuf *m;
+	uint32_t len;
+
+	if (!io->hello_due)
+		return true;
+	m = rte_pktmbuf_alloc(io->control);
+	if (m == NULL)
+		return false;
+	len = sw_hello(io->sw, io->port, io->mac, rte_pktmbuf_mtod(m, uint8_t *));
+	rte_pktmbuf_append(m, (uint16_t)len);
+	if (transmit(io, &m, 1) == 0) {
+		rte_pktmbuf_free(m);
+		return false;
+	}
+	io->hello_due = false;
+	return true;
+}
+
+void pktio_hello(struct pktio *io)
+{
+	io->hello_due = true;
+	if (io->active)
+		send_hello(io);
+}
+
 void pktio_pfc(struct pktio *io, const struct pfc_frame *frame)
 {
 	io->due.enable |= frame->enable;
@@ -59,7 +86,7 @@ bool pktio_flush(struct pktio *io)
 {
 	uint32_t sent;
 
-	if (!send_due(io))
+	if (!send_due(io) || !send_hello(io))
 		return false;
 	if (io->pending_count == 0)
 		return true;
@@ -143,5 +170,6 @@ void pktio_abandon(struct pktio *io, struct sw *sw, port_t port)
 	}
 	io->pending_count = 0;
 	io->due.enable = 0;
+	io->hello_due = false;
 	io->xoff = 0;
 }

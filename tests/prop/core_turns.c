@@ -125,6 +125,82 @@ SEED_TEST(turns, nothing_loops_whatever_the_tables_say, rng, 50)
 	cr_assert_gt(denied, 0);
 }
 
+// --- with hellos ------------------------------------------------------------------------------
+
+enum { HELLO_MS = 1, HELLO_MULTIPLIER = 3 };
+
+static void turn_hellos_on(struct fabric *fabric)
+{
+	for (uint32_t i = 0; i < fabric->ring.count; i++) {
+		struct rig *rig = net_rig(fabric->ring.net, fabric->ring.sw[i]);
+
+		setup_port_name(i, rig->config->sw.name); // any name will do, if it is its own
+		rig->config->sw.hello_interval = HELLO_MS * MS;
+		rig->config->sw.hello_multiplier = HELLO_MULTIPLIER;
+		rig->config->port[RING_NEXT].hello = CONFIG_HELLO_ON;
+		rig->config->port[RING_BEFORE].hello = CONFIG_HELLO_ON;
+		cr_assert_eq(rig_reload(rig), 0);
+	}
+}
+
+// Over all switches.
+static uint64_t queued(const struct ring *ring)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < ring->count; i++)
+		count += rig_switch(net_rig(ring->net, ring->sw[i])).queued_packets;
+	return count;
+}
+
+static uint64_t masked(const struct ring *ring)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < ring->count; i++) {
+		const struct rig *rig = net_rig(ring->net, ring->sw[i]);
+
+		count += rig_port(rig, RING_NEXT).hello_masked_edges;
+		count += rig_port(rig, RING_BEFORE).hello_masked_edges;
+	}
+	return count;
+}
+
+// Hellos never end, so what must end is all that is queued.
+static void check_hellos(struct rng *rng, struct fabric *fabric, bool lies)
+{
+	const uint32_t liar = fabric->ring.sw[rng_below(rng, fabric->ring.count)];
+
+	turn_hellos_on(fabric);
+	net_watch(fabric->ring.net);
+	for (uint64_t at = 0; at < MS; at += MS / 10) {
+		net_run(fabric->ring.net, at);
+		change_route(rng, fabric);
+		if (lies)
+			net_mute(fabric->ring.net, liar, RING_NEXT, at > MS / 2);
+	}
+	net_run(fabric->ring.net, LIMIT);
+	cr_assert_eq(queued(&fabric->ring), 0);
+	if (lies)
+		cr_assert_gt(rig_port(net_rig(fabric->ring.net, liar), RING_NEXT).hello_downs, 0);
+	else
+		check_ended(fabric);
+}
+
+SEED_TEST(turns, masks_and_lying_links_make_no_loop_either, rng, 10)
+{
+	uint64_t masks = 0;
+
+	for (uint32_t round = 0; round < ROUNDS / 4; round++) {
+		struct fabric fabric = random_fabric(rng, true);
+
+		check_hellos(rng, &fabric, round % 2 == 1);
+		masks += masked(&fabric.ring);
+		net_end(fabric.ring.net);
+	}
+	cr_assert_gt(masks, 0);
+}
+
 Test(turns, without_the_map_the_same_tables_do_loop)
 {
 	struct rng rng;

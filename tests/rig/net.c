@@ -13,12 +13,14 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/rng.h"
 #include "tests/rig/events.h"
 
 // One direction of a link, kept by its sending end.
 struct wire {
 	bool joined;
 	bool up;
+	bool mute;
 	uint32_t peer, peer_port;
 	struct pacer_profile rate;
 	uint64_t delay_ns;
@@ -39,6 +41,9 @@ struct node {
 	struct wire *wire;
 	uint32_t wire_count;
 	uint64_t poll_at;
+	uint64_t lag_ns;
+	uint64_t away_until; // by lag_ns
+	struct rng dice;
 };
 
 struct net {
@@ -63,7 +68,7 @@ static void transmit(struct net *net, struct wire *wire, const uint8_t *data, ui
 	struct net_frame *frame;
 
 	pacer_charge(&wire->rate, &wire->busy, frame_wire_bytes(len), (ns_t){ net->now });
-	if (!wire->up) {
+	if (!wire->up || wire->mute) {
 		net->lost++;
 		return;
 	}
@@ -128,6 +133,27 @@ static bool send_pfc(struct net *net, struct node *node, uint32_t port)
 	pfc_frame_encode(&log->log[wire->pfc_taken++ % RIG_PFC_LOG].frame, src, bytes);
 	transmit(net, wire, bytes, sizeof(bytes));
 	return true;
+}
+
+static bool send_hello(struct net *net, struct node *node, uint32_t port)
+{
+	uint8_t bytes[HELLO_FRAME_MAX];
+	uint8_t src[6];
+
+	if (!node->rig->hello_due[port])
+		return false;
+	node->rig->hello_due[port] = false;
+	store_be48(src, 0x02eeee000000u + port);
+	transmit(net, &node->wire[port], bytes,
+		 sw_hello(node->rig->sw, (port_t){ (uint16_t)port }, src, bytes));
+	return true;
+}
+
+// A frame of the switch's own that goes ahead of data.
+static bool control_waits(const struct node *node, uint32_t port)
+{
+	return node->wire[port].pfc_taken != node->rig->pfc[port].count ||
+	       node->rig->hello_due[port];
 }
 
 static void receive(struct net *net, struct node *node, uint32_t port, struct net_frame *frame)
@@ -205,6 +231,12 @@ static void poll_switch(struct net *net, uint32_t index)
 	uint64_t busy_until = UINT64_MAX;
 	uint64_t at;
 
+	if (net->now < node->away_until) {
+		ask_poll(net, index, node->away_until);
+		return;
+	}
+	if (node->lag_ns != 0)
+		node->away_until = net->now + rng_next64(&node->dice) % node->lag_ns;
 	rig_advance(rig, node->rig_start + net->now - rig->now.v);
 	for (uint32_t port = 0; port < node->wire_count; port++) {
 		struct wire *wire = &node->wire[port];
@@ -214,10 +246,11 @@ static void poll_switch(struct net *net, uint32_t index)
 		drain_ring(net, node, port);
 		drain_line(node, port);
 		busy_until = u64_min(busy_until, line_deadline(node, port));
-		if (wire_free(net, wire) && !send_pfc(net, node, port))
+		if (wire_free(net, wire) && !send_pfc(net, node, port) &&
+		    !send_hello(net, node, port))
 			send_data(net, node, port);
 		if (!wire_free(net, wire) && (sw_backlogged(rig->sw, (port_t){ (uint16_t)port }) ||
-					      wire->pfc_taken != rig->pfc[port].count))
+					      control_waits(node, port)))
 			busy_until = u64_min(busy_until, wire->busy.ready.v);
 	}
 	// A deadline of now can only be a port whose wire is busy, or one that just became ready.
@@ -232,7 +265,7 @@ static void poll_switch(struct net *net, uint32_t index)
 		struct wire *wire = &node->wire[port];
 
 		if (wire->joined && wire_free(net, wire) &&
-		    (wire->pfc_taken != rig->pfc[port].count || wire->ring_head != NULL) &&
+		    (control_waits(node, port) || wire->ring_head != NULL) &&
 		    !sw_held(rig->sw, (port_t){ (uint16_t)port }))
 			ask_poll(net, index, net->now);
 	}
@@ -245,8 +278,8 @@ static void arrive_switch(struct net *net, const struct event *event)
 	struct node *node = &net->node[event->node];
 	struct wire *wire = &node->wire[event->port];
 
-	rig_advance(node->rig, node->rig_start + net->now - node->rig->now.v);
 	if (impairment_of(node, event->port)->on) {
+		rig_advance(node->rig, node->rig_start + net->now - node->rig->now.v);
 		impair(node, event->port, event->frame);
 		poll_switch(net, event->node);
 		return;
@@ -258,7 +291,10 @@ static void arrive_switch(struct net *net, const struct event *event)
 		wire->ring_tail->next = event->frame;
 	wire->ring_tail = event->frame;
 	wire->ring_count++;
-	drain_ring(net, node, event->port);
+	if (net->now >= node->away_until) {
+		rig_advance(node->rig, node->rig_start + net->now - node->rig->now.v);
+		drain_ring(net, node, event->port);
+	}
 	wire->ring_most = u64_max(wire->ring_most, wire->ring_count);
 	poll_switch(net, event->node);
 }
@@ -436,6 +472,17 @@ void net_link(struct net *net, uint32_t node, uint32_t port, bool up)
 		if (!up)
 			clear_line(end, ends[i][1]);
 	}
+}
+
+void net_mute(struct net *net, uint32_t node, uint32_t port, bool mute)
+{
+	net->node[node].wire[port].mute = mute;
+}
+
+void net_lag(struct net *net, uint32_t node, uint64_t lag_ns, uint64_t seed)
+{
+	net->node[node].lag_ns = lag_ns;
+	rng_seed(&net->node[node].dice, seed);
 }
 
 struct host_stats net_host_stats(const struct net *net, uint32_t node)

@@ -2,11 +2,12 @@
 //
 // Hosts and switches joined by links: a deterministic event loop in whole nanoseconds. One heap by
 // (time, sequence); a frame occupies its link for its wire time, exact in the long run, and arrives
-// whole after the propagation delay. Nothing is lost on a link, unless a switch's port has an
-// impairment.
+// whole after the propagation delay. Nothing is lost on a link that is up and not mute, unless a
+// switch's port has an impairment.
 //
-// A switch port sends one frame at a time, PFC first, so what a pause cannot recall is the frame on
-// the wire. A port with pause = "hold" leaves frames in its receive ring while it is held.
+// A switch port sends one frame at a time, PFC first, then hellos, so what a pause cannot recall is
+// the frame on the wire. A port with pause = "hold" leaves frames in its receive ring while it is
+// held.
 #pragma once
 
 #include "tests/host/host.h"
@@ -30,6 +31,13 @@ void net_join(struct net *net, uint32_t a, uint32_t a_port, uint32_t b, uint32_t
 // while it is down; a switch's end is told.
 void net_link(struct net *net, uint32_t node, uint32_t port, bool up);
 
+// Loses all that the end `node`, `port` of a link sends, or no longer does; the carrier stays.
+void net_mute(struct net *net, uint32_t node, uint32_t port, bool mute);
+
+// From now on a switch is away for up to `lag_ns` after each poll, by dice of this seed; what
+// arrives meanwhile waits. 0: never.
+void net_lag(struct net *net, uint32_t node, uint64_t lag_ns, uint64_t seed);
+
 // Runs all events up to and including `until`. Time starts at 0, a rig's clock at its own start.
 void net_run(struct net *net, uint64_t until_ns);
 
@@ -49,7 +57,7 @@ struct impair_stats net_impair_stats(const struct net *net, uint32_t node, uint3
 // Most frames that ever waited in the receive ring of a held port.
 uint64_t net_ring_watermark(const struct net *net, uint32_t node, uint32_t port);
 
-// Frames lost because their link was down.
+// Frames lost because their link was down or their sender mute.
 uint64_t net_lost(const struct net *net);
 
 // Checks conservation of every switch after every event from now on.

@@ -255,6 +255,8 @@ static void answer(struct rig *rig, const struct sw_action *action)
 			sw_mac_forget(rig->sw, (lcore_t){ i }, action->mac, action->vid,
 				      action->port);
 		return;
+	case SW_ACTION_HELLO: rig->hello_due[action->port.v] = true; return;
+	case SW_ACTION_PEER: rig->peers++; return;
 	case SW_ACTION_SOLICIT: answer_solicit(rig, action); return;
 	case SW_ACTION_STORM:
 		rig->storms += action->stormed;

@@ -135,6 +135,7 @@ struct port_config *setup_port(struct sw_config *c, const char *name)
 	struct port_config *row = setup_add_row(c, "port");
 
 	setup_name(row->name, name);
+	row->hello = CONFIG_HELLO_OFF; // tests that want silence outnumber those that do not
 	snprintf(row->devargs, sizeof(row->devargs), "net_null%u", c->port_count);
 	return row;
 }
