@@ -95,7 +95,7 @@ static void storm(struct worker *worker, struct instance *in, const struct sw_ac
 		.kind = MESSAGE_STORM,
 		.instance = in,
 		.port = action->port,
-		.storm = { action->queue, action->stormed },
+		.storm = { .queue = action->queue, .on = action->stormed },
 	};
 
 	channel_report(&worker->channel, &message);
