@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The test host over a real port: one DPDK port (net_memif, but any will do), one queue each way,
-// for a number of seconds, with a report in JSON on standard output. All behaviour is in host.h;
+// Test hosts over real ports: each has one DPDK port (net_memif, but any will do), one queue each
+// way, for a number of seconds, with a line of JSON on standard output. All behaviour is in host.h;
 // this file carries bytes, reads the clock and parses options.
 //
 //	host_dpdk EAL-OPTIONS -- --id 0 --seconds 5 --flow 1:3:1024 [--rate BPS] [...]
+//
+// With `--hosts N` one process is hosts id to id + N - 1, each on the port of its order, all with
+// the same options; `--all-to-all PRIO:LEN[:BPS]` gives each a flow to every other one.
 //
 // A frame that the driver does not take is kept and offered again, so that sequence numbers have no
 // gap that the link did not make; what waits in the driver's ring is beyond recall, as with a NIC.
@@ -27,21 +30,31 @@
 
 enum {
 	BURST = 32,
-	MBUF_COUNT = 4095,
+	MBUF_COUNT = 1023,
 	RX_RING = 256,
 	TX_RING = 32,
 	LINK_WAIT_SECONDS = 20,
+	HOST_MAX = 16,
 };
 
 struct runner {
 	struct host_config config;
 	struct host_state st;
-	uint64_t seconds;
-	uint64_t wait_ns; // how long it still receives after its flows have stopped
+	uint16_t ethdev;
 	struct rte_mempool *pool;
 	struct rte_mbuf *pending; // built, not yet taken by the driver
-	uint64_t hz, start;
 };
+
+// The hosts of this process; the first one's configuration is that of the options.
+static struct {
+	struct runner *host;
+	uint32_t count;
+	uint64_t seconds;
+	uint64_t start_ns; // flows wait for so long
+	uint64_t wait_ns;  // how long hosts still receive after their flows have stopped
+	uint64_t mesh[3];  // class, length and rate of flows from all to all; no length: none
+	uint64_t hz, start;
+} run;
 
 static volatile sig_atomic_t stopped;
 
@@ -50,11 +63,11 @@ static void stop(int sig)
 	stopped = sig;
 }
 
-static ns_t now_of(const struct runner *run)
+static ns_t clock_now(void)
 {
-	uint64_t ticks = rte_rdtsc() - run->start;
+	uint64_t ticks = rte_rdtsc() - run.start;
 
-	return (ns_t){ (uint64_t)((unsigned __int128)ticks * 1000000000u / run->hz) };
+	return (ns_t){ (uint64_t)((unsigned __int128)ticks * 1000000000u / run.hz) };
 }
 
 // --- options ----------------------------------------------------------------------------------
@@ -64,24 +77,31 @@ static bool parse(enum unit unit, const char *text, uint64_t *out)
 	return unit_parse(unit, text, strlen(text), out);
 }
 
-// TO:PRIO:LEN[:BPS]
-static bool parse_flow(struct host_config *config, char *text)
+// `wanted` numbers with colons between them, and behind them a rate, which may be missing.
+static bool parse_numbers(char *text, uint64_t *value, uint32_t wanted)
 {
-	uint64_t value[4] = { 0 };
 	uint32_t count = 0;
-	struct host_flow_config *flow;
 
-	for (char *word = text; word != NULL && count < 4; count++) {
+	for (char *word = text; word != NULL && count <= wanted; count++) {
 		char *next = word + strcspn(word, ":");
 		bool last = *next == '\0';
 
 		*next = '\0';
-		if (!parse(count == 3 ? UNIT_BPS : UNIT_COUNT, word, &value[count]))
+		if (!parse(count == wanted ? UNIT_BPS : UNIT_COUNT, word, &value[count]))
 			return false;
 		word = last ? NULL : next + 1;
 	}
-	if (count < 3 || value[0] > UINT16_MAX || value[1] > 7 || value[2] > FRAME_MAX_BYTES ||
-	    config->flow_count == HOST_FLOW_MAX)
+	return count >= wanted;
+}
+
+// TO:PRIO:LEN[:BPS]
+static bool parse_flow(struct host_config *config, char *text)
+{
+	uint64_t value[4] = { 0 };
+	struct host_flow_config *flow;
+
+	if (!parse_numbers(text, value, 3) || value[0] > UINT16_MAX || value[1] > 7 ||
+	    value[2] > FRAME_MAX_BYTES || config->flow_count == HOST_FLOW_MAX)
 		return false;
 	flow = host_add_flow(config, (uint32_t)value[0], (uint8_t)value[1], (uint32_t)value[2]);
 	flow->bps = value[3];
@@ -108,9 +128,8 @@ static bool parse_receiver(struct host_config *config, char *text)
 	return rx->xon_bytes <= rx->xoff_bytes && rx->xoff_bytes <= rx->buffer_bytes;
 }
 
-static bool parse_option(struct runner *run, const char *name, char *text)
+static bool parse_option(struct host_config *config, const char *name, char *text)
 {
-	struct host_config *config = &run->config;
 	uint64_t value = 0;
 	uint8_t mask = 0;
 
@@ -119,9 +138,18 @@ static bool parse_option(struct runner *run, const char *name, char *text)
 	if (strcmp(name, "receiver") == 0)
 		return parse_receiver(config, text);
 	if (strcmp(name, "seconds") == 0)
-		return parse(UNIT_COUNT, text, &run->seconds);
+		return parse(UNIT_COUNT, text, &run.seconds);
+	if (strcmp(name, "all-to-all") == 0)
+		return parse_numbers(text, run.mesh, 2) && run.mesh[0] < PRIO_COUNT &&
+		       run.mesh[1] > 0 && run.mesh[1] <= FRAME_MAX_BYTES;
+	if (strcmp(name, "hosts") == 0 && parse(UNIT_COUNT, text, &value)) {
+		run.count = (uint32_t)value;
+		return value >= 1 && value <= HOST_MAX;
+	}
+	if (strcmp(name, "start") == 0)
+		return parse(UNIT_NS, text, &run.start_ns);
 	if (strcmp(name, "wait") == 0)
-		return parse(UNIT_NS, text, &run->wait_ns);
+		return parse(UNIT_NS, text, &run.wait_ns);
 	if (strcmp(name, "rate") == 0)
 		return parse(UNIT_BPS, text, &config->bps) && config->bps > 0;
 	if (strcmp(name, "response") == 0)
@@ -142,21 +170,29 @@ static bool parse_option(struct runner *run, const char *name, char *text)
 	return true;
 }
 
-static int parse_options(struct runner *run, int argc, char **argv)
+static int parse_options(struct host_config *config, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "id", required_argument, NULL, 0 },    { "seconds", required_argument, NULL, 0 },
-		{ "flow", required_argument, NULL, 0 },  { "rate", required_argument, NULL, 0 },
-		{ "obey", required_argument, NULL, 0 },  { "response", required_argument, NULL, 0 },
-		{ "storm", required_argument, NULL, 0 }, { "receiver", required_argument, NULL, 0 },
-		{ "wait", required_argument, NULL, 0 },  { 0 },
+		{ "id", required_argument, NULL, 0 },
+		{ "seconds", required_argument, NULL, 0 },
+		{ "flow", required_argument, NULL, 0 },
+		{ "rate", required_argument, NULL, 0 },
+		{ "obey", required_argument, NULL, 0 },
+		{ "response", required_argument, NULL, 0 },
+		{ "storm", required_argument, NULL, 0 },
+		{ "receiver", required_argument, NULL, 0 },
+		{ "wait", required_argument, NULL, 0 },
+		{ "hosts", required_argument, NULL, 0 },
+		{ "start", required_argument, NULL, 0 },
+		{ "all-to-all", required_argument, NULL, 0 },
+		{ 0 },
 	};
 	int index = 0;
 	int rc;
 
 	optind = 1;
 	while ((rc = getopt_long(argc, argv, "", options, &index)) == 0) {
-		if (!parse_option(run, options[index].name, optarg)) {
+		if (!parse_option(config, options[index].name, optarg)) {
 			fprintf(stderr, "host_dpdk: --%s: cannot use \"%s\"\n", options[index].name,
 				optarg);
 			return -EINVAL;
@@ -168,64 +204,79 @@ static int parse_options(struct runner *run, int argc, char **argv)
 // --- port -------------------------------------------------------------------------------------
 
 // The peer may come later; but a memif client cannot even start before its server listens.
-static int wait_link(void)
+static int wait_link(uint16_t ethdev)
 {
 	struct rte_eth_link link = { 0 };
 
 	for (uint32_t ms = 0; ms < LINK_WAIT_SECONDS * 1000 && !stopped; ms++) {
-		if (rte_eth_link_get_nowait(0, &link) == 0 && link.link_status == RTE_ETH_LINK_UP)
+		if (rte_eth_link_get_nowait(ethdev, &link) == 0 &&
+		    link.link_status == RTE_ETH_LINK_UP)
 			return 0;
 		rte_delay_us_sleep(1000);
 	}
 	return -ENOLINK;
 }
 
-static int start_port(struct runner *run)
+static int start_port(struct runner *host)
 {
 	const struct rte_eth_conf conf = { 0 };
+	const uint16_t ethdev = host->ethdev;
+	char name[16];
 	int rc;
 
-	run->pool = rte_pktmbuf_pool_create("host", MBUF_COUNT, 0, 0,
-					    RTE_PKTMBUF_HEADROOM + FRAME_MAX_BYTES, SOCKET_ID_ANY);
-	if (run->pool == NULL)
+	snprintf(name, sizeof(name), "host%u", ethdev);
+	host->pool = rte_pktmbuf_pool_create(name, MBUF_COUNT, 0, 0,
+					     RTE_PKTMBUF_HEADROOM + FRAME_MAX_BYTES, SOCKET_ID_ANY);
+	if (host->pool == NULL)
 		return -ENOMEM;
-	rc = rte_eth_dev_configure(0, 1, 1, &conf);
+	rc = rte_eth_dev_configure(ethdev, 1, 1, &conf);
 	if (rc == 0)
-		rc = rte_eth_rx_queue_setup(0, 0, RX_RING, SOCKET_ID_ANY, NULL, run->pool);
+		rc = rte_eth_rx_queue_setup(ethdev, 0, RX_RING, SOCKET_ID_ANY, NULL, host->pool);
 	if (rc == 0)
-		rc = rte_eth_tx_queue_setup(0, 0, TX_RING, SOCKET_ID_ANY, NULL);
+		rc = rte_eth_tx_queue_setup(ethdev, 0, TX_RING, SOCKET_ID_ANY, NULL);
 	if (rc == 0)
-		rc = rte_eth_dev_start(0);
-	if (rc != 0)
-		return rc;
-	rte_eth_promiscuous_enable(0);
-	return wait_link();
+		rc = rte_eth_dev_start(ethdev);
+	if (rc == 0)
+		rte_eth_promiscuous_enable(ethdev);
+	return rc;
 }
 
-static void receive(struct runner *run)
+static int start_ports(void)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < run.count && rc == 0; i++)
+		rc = start_port(&run.host[i]);
+	for (uint32_t i = 0; i < run.count && rc == 0; i++)
+		rc = wait_link(run.host[i].ethdev);
+	return rc;
+}
+
+static void receive(struct runner *host)
 {
 	struct rte_mbuf *mbufs[BURST];
-	uint16_t count = rte_eth_rx_burst(0, 0, mbufs, BURST);
+	uint16_t count = rte_eth_rx_burst(host->ethdev, 0, mbufs, BURST);
 
 	for (uint16_t i = 0; i < count; i++) {
 		if (rte_pktmbuf_linearize(mbufs[i]) == 0)
-			host_rx(&run->config, &run->st, rte_pktmbuf_mtod(mbufs[i], uint8_t *),
-				rte_pktmbuf_pkt_len(mbufs[i]), now_of(run));
+			host_rx(&host->config, &host->st, rte_pktmbuf_mtod(mbufs[i], uint8_t *),
+				rte_pktmbuf_pkt_len(mbufs[i]), clock_now());
 		rte_pktmbuf_free(mbufs[i]);
 	}
 }
 
 // At most one frame: between two frames the host looks at what it has received.
-static void transmit(struct runner *run)
+static void transmit(struct runner *host)
 {
-	struct rte_mbuf *m = run->pending;
+	struct rte_mbuf *m = host->pending;
 	uint32_t len;
 
 	if (m == NULL) {
-		m = rte_pktmbuf_alloc(run->pool);
+		m = rte_pktmbuf_alloc(host->pool);
 		if (m == NULL)
 			return;
-		len = host_tx(&run->config, &run->st, now_of(run), rte_pktmbuf_mtod(m, uint8_t *));
+		len = host_tx(&host->config, &host->st, clock_now(),
+			      rte_pktmbuf_mtod(m, uint8_t *));
 		if (len == 0) {
 			rte_pktmbuf_free(m);
 			return;
@@ -233,21 +284,29 @@ static void transmit(struct runner *run)
 		m->data_len = (uint16_t)len;
 		m->pkt_len = len;
 	}
-	run->pending = rte_eth_tx_burst(0, 0, &m, 1) == 1 ? NULL : m;
+	host->pending = rte_eth_tx_burst(host->ethdev, 0, &m, 1) == 1 ? NULL : m;
 }
 
-static void run_host(struct runner *run)
+static void run_hosts(void)
 {
-	uint64_t end_ns = run->seconds * 1000000000u;
+	uint64_t end_ns = run.start_ns + run.seconds * 1000000000u;
 
-	run->hz = rte_get_tsc_hz();
-	run->start = rte_rdtsc();
-	for (uint32_t i = 0; i < run->config.flow_count; i++)
-		run->config.flow[i].stop = (ns_t){ end_ns };
-	host_init(&run->config, &run->st);
-	while (!stopped && now_of(run).v < end_ns + run->wait_ns) {
-		receive(run);
-		transmit(run);
+	run.hz = rte_get_tsc_hz();
+	run.start = rte_rdtsc();
+	for (uint32_t i = 0; i < run.count; i++) {
+		struct runner *host = &run.host[i];
+
+		for (uint32_t k = 0; k < host->config.flow_count; k++) {
+			host->config.flow[k].start = (ns_t){ run.start_ns };
+			host->config.flow[k].stop = (ns_t){ end_ns };
+		}
+		host_init(&host->config, &host->st);
+	}
+	while (!stopped && clock_now().v < end_ns + run.wait_ns) {
+		for (uint32_t i = 0; i < run.count; i++) {
+			receive(&run.host[i]);
+			transmit(&run.host[i]);
+		}
 	}
 }
 
@@ -266,17 +325,17 @@ static void report_prio(uint32_t prio, const struct host_prio_stats *s, FILE *ou
 		s->peer_paused_ns);
 }
 
-static void report(const struct runner *run, FILE *out)
+static void report(const struct runner *host, FILE *out)
 {
-	ns_t now = now_of(run);
+	ns_t now = clock_now();
 	struct host_stats stats;
 
-	host_stats_read(&run->st, now, &stats);
+	host_stats_read(&host->st, now, &stats);
 	fprintf(out,
 		"{\"id\": %u, \"nanoseconds\": %" PRIu64 ", \"rx_stray\": %" PRIu64
 		", \"rx_unstamped\": %" PRIu64 ", \"rx_untracked\": %" PRIu64
 		", \"rx_global_pause\": %" PRIu64 ", \"rx_arp\": %" PRIu64 ", \"priorities\": [",
-		run->config.id, now.v, stats.rx_stray, stats.rx_unstamped, stats.rx_untracked,
+		host->config.id, now.v, stats.rx_stray, stats.rx_unstamped, stats.rx_untracked,
 		stats.rx_global_pause, stats.rx_arp);
 	for (uint32_t i = 0; i < PRIO_COUNT; i++) {
 		report_prio(i, &stats.prio[i], out);
@@ -285,35 +344,67 @@ static void report(const struct runner *run, FILE *out)
 	fflush(out);
 }
 
+// Every host is as the first one but for its number.
+static void spread_config(void)
+{
+	const struct host_config *first = &run.host[0].config;
+
+	for (uint32_t i = 0; i < run.count; i++) {
+		struct host_config *config = &run.host[i].config;
+
+		*config = *first;
+		config->id = first->id + i;
+		config->mac = frame_host_mac(config->id);
+		config->ip = frame_host_ip(config->id);
+		run.host[i].ethdev = (uint16_t)i;
+	}
+	for (uint32_t i = 0; i < run.count * run.count && run.mesh[1] != 0; i++) {
+		struct host_flow_config *flow;
+		uint32_t from = i / run.count;
+		uint32_t to = (from + i) % run.count;
+
+		if (from == to)
+			continue;
+		flow = host_add_flow(&run.host[from].config, first->id + to, (uint8_t)run.mesh[0],
+				     (uint32_t)run.mesh[1]);
+		flow->bps = run.mesh[2];
+		flow->qp = from << 8 | to;
+	}
+}
+
 int main(int argc, char **argv)
 {
-	struct runner *run = calloc(1, sizeof(*run));
 	int used = rte_eal_init(argc, argv);
 	int rc;
 
-	if (used < 0 || run == NULL) {
+	run.host = calloc(HOST_MAX, sizeof(*run.host));
+	if (used < 0 || run.host == NULL) {
 		fprintf(stderr, "host_dpdk: EAL: %s\n", rte_strerror(rte_errno));
 		return EXIT_FAILURE;
 	}
-	host_config_init(&run->config, 0);
-	run->config.announce = true;
-	run->seconds = 5;
-	run->wait_ns = 1000000000;
+	host_config_init(&run.host[0].config, 0);
+	run.host[0].config.announce = true;
+	run.count = 1;
+	run.seconds = 5;
+	run.wait_ns = 1000000000;
 	signal(SIGINT, stop);
 	signal(SIGTERM, stop);
-	rc = parse_options(run, argc - used, argv + used);
-	if (rc == 0 && rte_eth_dev_count_avail() != 1)
+	rc = parse_options(&run.host[0].config, argc - used, argv + used);
+	if (rc == 0 && rte_eth_dev_count_avail() != run.count)
 		rc = -ENODEV;
-	if (rc == 0)
-		rc = start_port(run);
 	if (rc == 0) {
-		run_host(run);
-		report(run, stdout);
-	} else {
-		fprintf(stderr, "host_dpdk: %s\n", strerror(-rc));
+		spread_config();
+		rc = start_ports();
 	}
-	rte_pktmbuf_free(run->pending);
+	if (rc == 0)
+		run_hosts();
+	else
+		fprintf(stderr, "host_dpdk: %s\n", strerror(-rc));
+	for (uint32_t i = 0; i < run.count && rc == 0; i++)
+		report(&run.host[i], stdout);
+	for (uint32_t i = 0; i < run.count; i++)
+		rte_pktmbuf_free(run.host[i].pending);
 	rte_eal_cleanup();
-	free(run);
+	free(run.host);
 	return rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -237,23 +237,35 @@ def memif_port(name, number, path, more='', role='server', mtu=1500):
     return f'name = "{name}"; devargs = "{MEMIF.format(number, role, path)}"; mtu = {mtu}; {more}'
 
 
-class DpdkHost:
-    """The PFC-obeying test host `program` on its end of a memif link; ends after `seconds`."""
+class DpdkHosts:
+    """PFC-obeying test hosts of `program` in one process, each on its end of a memif link; they end after
+    `seconds`. `paths` are the sockets of hosts `number`, `number` + 1, ..."""
 
-    def __init__(self, test, program, number, path, role, *options, seconds=2):
+    def __init__(self, test, program, number, paths, role, *options, seconds=2, cpus='0-1', memory=128):
         self.test = test
-        argv = [program, '--no-huge', '-m', '128', '--no-pci', '--no-telemetry', '--no-shconf',
-                f'--file-prefix=host{os.getpid()}n{number}', '--lcores=0@(0-1)',
-                '--vdev=' + MEMIF.format(0, role, path),
-                '--', '--id', str(number), '--rate', '100M', '--seconds', str(seconds), *options]
+        argv = [program, '--no-huge', '-m', str(memory), '--no-pci', '--no-telemetry', '--no-shconf',
+                f'--file-prefix=host{os.getpid()}n{number}', f'--lcores=0@({cpus})',
+                *('--vdev=' + MEMIF.format(i, role, path) for i, path in enumerate(paths)),
+                '--', '--id', str(number), '--hosts', str(len(paths)), '--rate', '100M',
+                '--seconds', str(seconds), *options]
         self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         test.addCleanup(self.process.kill)
 
-    def result(self):
-        """Its report, once it has ended."""
+    def results(self):
+        """Their reports, once they have ended."""
         out, err = self.process.communicate(timeout=60)
         self.test.assertEqual(self.process.returncode, 0, err)
-        return json.loads(out.splitlines()[-1])
+        return [json.loads(line) for line in out.splitlines() if line.startswith('{')]
+
+
+class DpdkHost(DpdkHosts):
+    """One such host."""
+
+    def __init__(self, test, program, number, path, role, *options, seconds=2):
+        super().__init__(test, program, number, [path], role, *options, seconds=seconds)
+
+    def result(self):
+        return self.results()[0]
 
 
 class Host:
