@@ -8,6 +8,7 @@
 // which no other lane can use up.
 
 #include "dataplane/core/profile_build.h"
+#include "dataplane/core/stage.h"
 
 #include "base/hash.h"
 #include "dataplane/core/stage.h"
@@ -126,6 +127,8 @@ static int check_lane(struct build *b, const struct port_profile *port, uint32_t
 	if (!pg->lossless || classes_in(port->tc_to_pg, port->tc_to_pg[tc]) > 1 ||
 	    classes_in(port->tc_to_queue, port->tc_to_queue[tc]) > 1)
 		return build_fail(b, FAULT_LANE_LOSSY, line, port->name, "", tc, 0);
+	if (port->lane_tag && port->pcp_to_tc[pcp_of(port, (tc_t){ tc })] != tc)
+		return build_fail(b, FAULT_LANE_PCP, line, port->name, "", tc, 0);
 	if (pg->reserved_bytes < frame || u64_max(pg->xon_bytes, pg->xon_offset_bytes) < frame)
 		return build_fail(b, FAULT_LANE_RESERVE, line, port->name, "", tc, frame);
 	return 0;
@@ -148,8 +151,13 @@ int check_lanes(struct build *b)
 	int rc = 0;
 
 	for (uint32_t n = 0; n < b->pf->port_count && rc == 0; n++) {
-		if (b->pf->port[n].fabric)
-			rc = check_port_lanes(b, &b->pf->port[n], b->config->port[n].line);
+		const struct port_profile *port = &b->pf->port[n];
+
+		if (port->fabric)
+			rc = check_port_lanes(b, port, b->config->port[n].line);
+		else if (port->lane_tag)
+			rc = build_fail(b, FAULT_LANE_EDGE, b->config->port[n].line, port->name, "",
+					0, 0);
 	}
 	return rc;
 }
