@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Rows of an edge table by exact key: chains from a table of heads, linked by row numbers. Stores
-// that publish a row are releases, loads that follow a link are acquires; values are one word each,
-// so relaxed order is enough for them.
+// that publish a row are releases, loads that follow a link are acquires. Likewise values, since
+// each is the number of a row of the caller's, which was written before.
 
 #include "routing/edge_rows.h"
 
@@ -79,7 +79,7 @@ uint32_t edge_rows_find(const struct edge_rows *rows, const struct edge_row_key 
 		const struct edge_row_slot *slot = &rows->slot[at];
 
 		if (row_is(slot, key))
-			return atomic_load_explicit(&slot->value, memory_order_relaxed);
+			return atomic_load_explicit(&slot->value, memory_order_acquire);
 		at = atomic_load_explicit(&slot->next, memory_order_acquire);
 	}
 	return EDGE_TABLE_NONE;
@@ -109,7 +109,7 @@ bool edge_rows_set(struct edge_rows *rows, const struct edge_row_key *key, uint3
 	struct edge_row_slot *slot;
 
 	if (at != EDGE_ROW_END) {
-		atomic_store_explicit(&rows->slot[at].value, value, memory_order_relaxed);
+		atomic_store_explicit(&rows->slot[at].value, value, memory_order_release);
 		return false;
 	}
 	WEFT_CHECK(edge_rows_has_room(rows));

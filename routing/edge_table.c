@@ -180,7 +180,7 @@ static uint32_t slot_get(const struct edge_table *t, uint32_t slot)
 static void slot_set(struct edge_table *t, uint32_t slot, uint32_t entry, uint8_t depth)
 {
 	t->depth[slot] = depth;
-	atomic_store_explicit(&t->slot[slot], entry, memory_order_relaxed);
+	atomic_store_explicit(&t->slot[slot], entry, memory_order_release);
 }
 
 // First slot of the node that an entry leads to.
@@ -335,7 +335,7 @@ static void ipv4_set(struct edge_table *t, const struct edge_row_key *key, uint3
 		     bool is_new)
 {
 	if (key->tag == 0)
-		atomic_store_explicit(&t->ipv4_default, value, memory_order_relaxed);
+		atomic_store_explicit(&t->ipv4_default, value, memory_order_release);
 	else
 		ipv4_spread(t, (uint32_t)(key->hi >> 32), key->tag, value, is_new);
 }
@@ -494,12 +494,12 @@ uint32_t edge_table_find_ipv4(const struct edge_table *t, uint32_t address)
 		entry = atomic_load_explicit(&t->slot[at], memory_order_acquire);
 		if (entry & SLOT_NODE) {
 			at = node_slots(root_mask, entry) + (address & 0xff);
-			entry = atomic_load_explicit(&t->slot[at], memory_order_relaxed);
+			entry = atomic_load_explicit(&t->slot[at], memory_order_acquire);
 		}
 	}
 	if (__builtin_expect(entry != SLOT_NONE, 1))
 		return entry;
-	return atomic_load_explicit(&t->ipv4_default, memory_order_relaxed);
+	return atomic_load_explicit(&t->ipv4_default, memory_order_acquire);
 }
 
 // Longest match among the lengths of one word, the bits of which are `left`.

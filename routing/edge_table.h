@@ -6,8 +6,8 @@
 //
 // One writer, any number of readers on other lcores. A changed row is written in place, or
 // published by one store of a link, so a reader sees the old or the new value and a single row
-// never costs a rebuild. Memory that a reader may still look at is used again only after
-// edge_table_quiesce().
+// never costs a rebuild. Who finds a value sees all that the writer wrote before it set it. Memory
+// that a reader may still look at is used again only after edge_table_quiesce().
 //
 // IPv4: a table of 2^16 and nodes of 2^8 below it, three loads at most. IPv6: one hash table of
 // (length, prefix), looked up for each length in use, the longest first. MAC: a hash table.

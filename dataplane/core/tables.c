@@ -89,12 +89,14 @@ static uint32_t count_edges(const struct sw_config *config)
 
 static struct edge_table_size table_size(const struct sw_config *config, uint32_t neighbors)
 {
-	const uint32_t rows = 2 * config->interface_count + config->neighbor_count +
-			      config->route_count + config->host_count + neighbors;
+	const uint32_t fixed = 2 * config->interface_count + config->neighbor_count +
+			       config->route_count + config->host_count;
+	const uint32_t rows = fixed + neighbors;
 
+	// A prefix needs two nodes at most. Neighbours stand close together in their networks.
 	return (struct edge_table_size){
 		.ipv4_prefixes = rows,
-		.ipv4_nodes = 2 * (rows < 4096 ? rows : 4096) + 2,
+		.ipv4_nodes = 2 * fixed + 2 * (neighbors < 4096 ? neighbors : 4096) + 2,
 		.ipv6_prefixes = rows,
 		.macs = config->host_count + 1,
 		.hash_seed = hash_add(hash_text(config->sw.name), config->sw.seed),
@@ -284,6 +286,16 @@ static int need_vlan(struct tables_build *b, uint64_t vid, uint32_t line, const 
 	return 0;
 }
 
+// A VLAN may have several addresses in one network.
+static bool has_network(const struct tables_build *b, const struct ip_prefix *network, uint16_t vid)
+{
+	const struct edge_key key = ip_key(network);
+	const uint32_t at = edge_table_get(b->t->where, &key);
+
+	return at != EDGE_TABLE_NONE && b->t->dest[at].kind == DEST_GLEAN &&
+	       b->t->dest[at].vid == vid;
+}
+
 static int add_interfaces(struct tables_build *b)
 {
 	const struct sw_config *config = b->build.config;
@@ -299,7 +311,7 @@ static int add_interfaces(struct tables_build *b)
 		rc = need_vlan(b, row->vlan, row->line, "interface");
 		if (rc == 0)
 			rc = add_ip(b, &host, add_dest(b, &self), row->line, "interface");
-		if (rc == 0 && network.len < host.len)
+		if (rc == 0 && network.len < host.len && !has_network(b, &network, glean.vid))
 			rc = add_ip(b, &network, add_dest(b, &glean), row->line, "interface");
 	}
 	return rc;
@@ -455,6 +467,9 @@ static int add_hosts(struct tables_build *b)
 		};
 		uint32_t at = edge_table_get(b->t->where, &key);
 
+		if (at != EDGE_TABLE_NONE &&
+		    (b->t->dest[at].number != dest.number || b->t->dest[at].port.v != dest.port.v))
+			return build_fail(&b->build, FAULT_HOST_TWICE, row->line, "host", "", 0, 0);
 		if (row->edge == b->t->self && row->port >= config->port_count)
 			return build_fail(&b->build, FAULT_UNKNOWN_PORT, row->line, "host", "", 0,
 					  0);

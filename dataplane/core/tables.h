@@ -96,13 +96,15 @@ int tables_neighbor_set(struct sw_tables *t, const struct ip_prefix *address, ui
 void tables_neighbor_delete(struct sw_tables *t, const struct ip_prefix *address);
 
 // Resolves a next hop, or with mac 0 and PORT_NONE gives it up: only the buckets of its groups that
-// must move do. 0, or -EBUSY: the group changed since the last tables_quiesce(), try again then.
+// must move do. 0, -EBUSY: the group changed since the last tables_quiesce(), try again then, or
+// -EINVAL: there is no such next hop or port. Another address at the same port is never busy.
 int tables_next_hop_set(struct sw_tables *t, uint32_t next_hop, port_t port, uint64_t mac);
 
-// Points an edge switch to a group, or to GROUP_NONE.
-void tables_edge_set(struct sw_tables *t, uint16_t edge, uint16_t group);
+// Points an edge switch to a group, or to GROUP_NONE. 0, or -EINVAL: no such edge or group.
+int tables_edge_set(struct sw_tables *t, uint16_t edge, uint16_t group);
 
-// Every lcore has passed between two polls since the last change.
+// Every lcore has passed between two polls since the last change. (Rows of neighbours wait for a
+// second call.)
 void tables_quiesce(struct sw_tables *t);
 
 // The group of a name, GROUP_NONE when there is none; names follow the next_hop rows.

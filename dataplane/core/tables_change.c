@@ -100,16 +100,20 @@ int tables_next_hop_set(struct sw_tables *t, uint32_t next_hop, port_t port, uin
 	uint32_t group;
 	int rc;
 
+	if (next_hop >= t->next_hop_count || (port.v >= PORT_SET_MAX && port.v != PORT_NONE.v))
+		return -EINVAL;
 	while (t->member[at].next_hop != next_hop)
 		at++;
 	before = t->member[at];
 	group = group_of_member(t, at);
-	if (before.port.v == port.v && (mac == 0 || t->next_hop[next_hop].mac == mac))
-		return 0;
-	if (t->changing[group])
+	if (before.port.v != port.v && t->changing[group])
 		return -EBUSY;
-	if (mac != 0)
+	if (mac != 0 && t->next_hop[next_hop].mac != mac) {
 		__atomic_store_n(&t->next_hop[next_hop].mac, mac, __ATOMIC_RELAXED);
+		t->generation++;
+	}
+	if (before.port.v == port.v)
+		return 0;
 	t->member[at].port = port;
 	t->member[at].down = port.v == PORT_NONE.v;
 	rc = rebuild(t, group);
@@ -120,10 +124,13 @@ int tables_next_hop_set(struct sw_tables *t, uint32_t next_hop, port_t port, uin
 	return rc;
 }
 
-void tables_edge_set(struct sw_tables *t, uint16_t edge, uint16_t group)
+int tables_edge_set(struct sw_tables *t, uint16_t edge, uint16_t group)
 {
+	if (edge >= t->edge_count || (group != GROUP_NONE && group >= t->group_count))
+		return -EINVAL;
 	__atomic_store_n(&t->edge_group[edge], group, __ATOMIC_RELEASE);
 	t->generation++;
+	return 0;
 }
 
 void tables_quiesce(struct sw_tables *t)
