@@ -74,14 +74,16 @@ static __attribute__((noinline)) void retag(const struct port_profile *port, str
 	}
 }
 
-// A frame whose VLAN is gone (the profile has changed) leaves as it came.
+// A frame whose VLAN is gone (the profile has changed) leaves as it came. VID 0 is a port without a
+// VLAN, which routed packets leave by.
 static inline void fit_tag(const struct sw_lcore *lc, const struct port_profile *port,
 			   struct pkt *p)
 {
 	uint16_t index = lc->pf->vlan_index[p->vid];
 	bool untagged = index == 0 || port_set_has(&lc->pf->vlan[index - 1].untagged, p->out_port);
 
-	if (__builtin_expect(!untagged || (index != 0 && p->flags & PKT_TAGGED), 0))
+	if (__builtin_expect(!untagged || (p->flags & PKT_TAGGED && (index != 0 || p->vid == 0)),
+			     0))
 		retag(port, p, untagged);
 }
 

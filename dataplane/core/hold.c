@@ -5,6 +5,8 @@
 // PFC deadlock). Waiting packets keep their ingress charge, which is what bounds the list: a long
 // wait raises XOFF and loses nothing until solicit_time is over.
 //
+// A routed packet, lossy ones too, waits likewise for its neighbour; of lossy ones only a few may.
+//
 // A question may get lost, so those that wait are asked for several times.
 
 #include "dataplane/core/stage.h"
@@ -16,6 +18,7 @@
 enum {
 	ASK_TIMES = 8,      // in one solicit_time
 	ASK_ADDRESSES = 16, // different ones per repeat: the next repeat has the rest
+	LOSSY_MAX = 64,     // lossy ones that wait: who scans a network must not fill the buffer
 };
 
 static uint64_t ask_interval(const struct sw_lcore *lc)
@@ -56,7 +59,14 @@ static bool ask(struct sw_lcore *lc, struct pkt *p)
 void hold_add(struct sw_lcore *lc, struct pkt *p, ns_t now)
 {
 	struct hold_state *hold = &lc->hold;
+	const bool lossy = !(p->flags & PKT_LOSSLESS);
 
+	if (lossy && hold->lossy == LOSSY_MAX) {
+		ask(lc, p);
+		drop(lc, p, DROP_UNKNOWN_NEIGHBOR);
+		return;
+	}
+	hold->lossy += lossy;
 	p->at = now;
 	p->next = NULL;
 	if (hold->head == NULL) {
@@ -81,14 +91,17 @@ static struct pkt *hold_take(struct hold_state *hold, struct pkt **link, struct 
 	if (hold->tail == p)
 		hold->tail = before;
 	hold->count--;
+	hold->lossy -= !(p->flags & PKT_LOSSLESS);
 	return p;
 }
 
 // Takes the turn and forwards.
 static void forward_turned(struct sw_lcore *lc, struct pkt *p, ns_t now)
 {
-	const enum drop_reason reason = lc->tables == NULL ? DROP_NONE : turn(lc, p);
+	enum drop_reason reason = DROP_NONE;
 
+	if (lc->tables != NULL)
+		reason = turn(lc, p);
 	if (reason == DROP_NONE)
 		forward(lc, p, now);
 	else
@@ -115,6 +128,15 @@ void hold_release(struct sw_lcore *lc, uint64_t mac, uint16_t vid, port_t port, 
 		else
 			forward_turned(lc, p, now);
 	}
+	hold_retry(lc, now); // the neighbour of a routed packet is a host of the bridge
+}
+
+static enum route_verdict route_again(struct sw_lcore *lc, struct pkt *p, enum drop_reason *reason)
+{
+	if (lc->tables != NULL)
+		return route_ip(lc, p, reason);
+	*reason = DROP_NO_ROUTE;
+	return ROUTE_DROP;
 }
 
 void hold_retry(struct sw_lcore *lc, ns_t now)
@@ -128,7 +150,7 @@ void hold_retry(struct sw_lcore *lc, ns_t now)
 		enum route_verdict verdict = ROUTE_HOLD;
 
 		if (p->flags & PKT_ROUTED)
-			verdict = route_ip(lc, p, &reason);
+			verdict = route_again(lc, p, &reason);
 		if (verdict != ROUTE_FORWARD && verdict != ROUTE_DROP) {
 			before = p;
 			link = &p->next;
@@ -156,8 +178,12 @@ void hold_expire(struct sw_lcore *lc, ns_t now)
 {
 	struct hold_state *hold = &lc->hold;
 
-	while (hold->head != NULL && ns_add(hold->head->at, lc->pf->solicit_ns).v <= now.v)
-		drop(lc, hold_take(hold, &hold->head, NULL), DROP_UNKNOWN_LOSSLESS);
+	while (hold->head != NULL && ns_add(hold->head->at, lc->pf->solicit_ns).v <= now.v) {
+		struct pkt *p = hold_take(hold, &hold->head, NULL);
+
+		drop(lc, p,
+		     p->flags & PKT_LOSSLESS ? DROP_UNKNOWN_LOSSLESS : DROP_UNKNOWN_NEIGHBOR);
+	}
 	if (hold->head != NULL && hold->ask_at.v <= now.v)
 		ask_again(lc, now);
 }

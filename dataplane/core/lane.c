@@ -19,7 +19,8 @@ enum {
 	TAG_BYTES = 4,
 	ADDRESS_BYTES = 12,
 	ETHERTYPE_VLAN = 0x8100,
-	TAG_AT = 14, // of the tag's control information
+	TAG_AT = 14,    // of the tag's control information
+	LANE_VID = 0xf, // where the VID says a lane
 };
 
 #define LINK_LOCAL 0x0180c2000000u // 01:80:c2:00:00:00 to :0f: MAC control, LLDP and the like
@@ -49,7 +50,7 @@ static void by_tag(const struct sw_profile *pf, const struct port_profile *port,
 
 	p->tc = (tc_t){ tc };
 	p->pg = (pg_t){ p->flags & PKT_CNP ? port->cnp_pg : port->tc_to_pg[tc] };
-	p->lane = pf->tc_to_lane[tc] != LANE_NONE ? pf->tc_to_lane[tc] : tci & 0xf;
+	p->lane = pf->tc_to_lane[tc] != LANE_NONE ? pf->tc_to_lane[tc] : tci & LANE_VID;
 }
 
 static void clamp(const struct sw_profile *pf, const struct port_profile *port, struct pkt *p)
@@ -64,13 +65,16 @@ static void clamp(const struct sw_profile *pf, const struct port_profile *port, 
 enum drop_reason lane_parse(const struct sw_lcore *lc, const struct port_profile *port,
 			    struct pkt *p)
 {
-	enum drop_reason reason = DROP_NONE;
+	enum drop_reason refused = DROP_NONE;
+	enum drop_reason reason;
 	uint16_t tci = 0;
 
 	if (port->lane_tag)
-		reason = untag(p, &tci);
-	if (reason == DROP_NONE)
-		reason = parse(p, port->max_frame_bytes);
+		refused = untag(p, &tci);
+	// Also what is refused: its memory has flags of an older packet, which drop() would obey.
+	reason = parse(p, port->max_frame_bytes);
+	if (refused != DROP_NONE)
+		return refused;
 	if (reason != DROP_NONE)
 		return reason;
 	classify(port, lc->pf->cnp_tc, p);
@@ -86,6 +90,9 @@ enum drop_reason lane_turn(const struct sw_lcore *lc, struct pkt *p)
 	const struct turn_map *turns = lc->tables->turns;
 	uint8_t to;
 
+	// A frame of the switch itself has not turned.
+	if (p->in_port.v == PORT_NONE.v)
+		return DROP_NONE;
 	if (p->in_port.v >= turns->port_count || p->out_port.v >= turns->port_count)
 		return DROP_TURN_DENIED;
 	to = turn_map_get(turns, p->in_port, p->out_port, p->lane);
@@ -97,12 +104,16 @@ enum drop_reason lane_turn(const struct sw_lcore *lc, struct pkt *p)
 	// A host knows one lane.
 	if (!port_profile_of(lc, p->out_port)->fabric)
 		to = 0;
+	if (to >= lc->pf->lane_count) // the profile has changed, the map not yet
+		return DROP_TURN_DENIED;
 	p->tc = (tc_t){ lc->pf->lane_tc[to] };
 	return DROP_NONE;
 }
 
 void lane_filter(const struct sw_lcore *lc, const struct pkt *p, struct port_set *ports)
 {
+	if (p->in_port.v == PORT_NONE.v)
+		return;
 	PORT_SET_FOR_EACH(port, ports) {
 		if (p->in_port.v >= lc->tables->turns->port_count ||
 		    turn_map_get(lc->tables->turns, p->in_port, port, p->lane) == TURN_DENY)
@@ -112,7 +123,7 @@ void lane_filter(const struct sw_lcore *lc, const struct pkt *p, struct port_set
 
 void lane_tag(const struct sw_profile *pf, const struct port_profile *port, struct pkt *p)
 {
-	const uint16_t vid = pf->tc_to_lane[p->tc.v] != LANE_NONE ? 0 : p->lane;
+	const uint16_t vid = pf->tc_to_lane[p->tc.v] != LANE_NONE ? 0 : p->lane & LANE_VID;
 
 	p->data -= TAG_BYTES;
 	memmove(p->data, p->data + TAG_BYTES, ADDRESS_BYTES);

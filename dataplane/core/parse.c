@@ -363,6 +363,7 @@ enum drop_reason parse(struct pkt *p, uint32_t max_frame_bytes)
 	p->tos = 0;
 	p->opcode = 0;
 	p->flags = 0;
+	p->lane = 0;
 	p->l3_offset = ETH_BYTES;
 	p->l4_offset = ETH_BYTES;
 	if (unlikely(p->head_len < ETH_BYTES))

@@ -233,6 +233,7 @@ void sw_inject(struct sw *sw, struct pkt *p, port_t port, uint16_t vid, ns_t now
 {
 	struct sw_lcore *lc = lcore_of_frame(sw, port);
 	bool known = port.v < lc->pf->port_count;
+	const uint8_t lane = p->lane;
 	enum drop_reason reason = parse(p, UINT16_MAX);
 	enum route_verdict verdict = ROUTE_DROP;
 	struct port_set ports;
@@ -245,6 +246,9 @@ void sw_inject(struct sw *sw, struct pkt *p, port_t port, uint16_t vid, ns_t now
 	p->vid = vid;
 	if (known && reason == DROP_NONE)
 		classify(port_profile_of(lc, port), lc->pf->cnp_tc, p);
+	// What was punted comes back on the lane it arrived on: on another it might go in circles.
+	if (known && port_profile_of(lc, port)->lanes)
+		p->lane = lane;
 	p->flags |= PKT_COPY;
 	if (reason == DROP_NONE)
 		verdict = route_injected(lc, p, &ports, &reason);

@@ -60,7 +60,7 @@ struct pkt {
 	pg_t pg;             // classify
 	queue_t queue;       // forward: by the egress port's map
 	uint8_t flags;       // enum pkt_flag
-	uint8_t lane;        // lane_parse: of arrival; route: of departure; unset without lanes
+	uint8_t lane;        // parse: 0; lane_parse: of arrival; route: of departure
 };
 
 static_assert(sizeof(struct pkt) == 64, "a packet's metadata is one cache line");

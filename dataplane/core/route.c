@@ -153,7 +153,8 @@ static enum route_verdict by_tables(struct sw_lcore *lc, struct pkt *p, struct p
 	const bool managed = lc->pf->managed;
 	uint32_t row;
 
-	if (!managed)
+	// Switches of a fabric share the router's address: it has no place of its own.
+	if (!managed && src_mac(p) != lc->pf->router_mac)
 		learn(lc, p, now);
 	if ((p->flags & PKT_GROUP || for_control(p)) && policed(lc, p, now))
 		return refuse(reason, DROP_FLOOD_POLICED);
@@ -169,16 +170,10 @@ static enum route_verdict by_tables(struct sw_lcore *lc, struct pkt *p, struct p
 	return managed ? refuse(reason, DROP_NO_ROUTE) : bridge(lc, p, mac, ports, reason, now);
 }
 
-// As route(), on a switch that has tables: last of all the turn map judges.
-static __attribute__((noinline)) enum route_verdict route_with_tables(
-	struct sw_lcore *lc, const struct port_profile *port, struct pkt *p, struct port_set *ports,
-	enum drop_reason *reason, ns_t now)
+// Last of all the turn map judges.
+static enum route_verdict judge(struct sw_lcore *lc, struct pkt *p, enum route_verdict verdict,
+				struct port_set *ports, enum drop_reason *reason)
 {
-	enum route_verdict verdict;
-
-	if (!port->lanes)
-		p->lane = 0;
-	verdict = by_tables(lc, p, ports, reason, now);
 	if (lc->tables->turns == NULL)
 		return verdict;
 	if (verdict == ROUTE_FORWARD) {
@@ -193,6 +188,16 @@ static __attribute__((noinline)) enum route_verdict route_with_tables(
 	return verdict;
 }
 
+// As route(), on a switch that has tables.
+static __attribute__((noinline)) enum route_verdict route_with_tables(struct sw_lcore *lc,
+								      struct pkt *p,
+								      struct port_set *ports,
+								      enum drop_reason *reason,
+								      ns_t now)
+{
+	return judge(lc, p, by_tables(lc, p, ports, reason, now), ports, reason);
+}
+
 enum route_verdict route(struct sw_lcore *lc, const struct port_profile *port, struct pkt *p,
 			 struct port_set *ports, enum drop_reason *reason, ns_t now)
 {
@@ -203,7 +208,7 @@ enum route_verdict route(struct sw_lcore *lc, const struct port_profile *port, s
 	if (!find_vlan(lc, port, p))
 		return refuse(reason, DROP_VLAN_NOT_MEMBER);
 	if (__builtin_expect(lc->tables != NULL, 0))
-		return route_with_tables(lc, port, p, ports, reason, now);
+		return route_with_tables(lc, p, ports, reason, now);
 	learn(lc, p, now);
 	if ((p->flags & PKT_GROUP || for_control(p)) && policed(lc, p, now))
 		return refuse(reason, DROP_FLOOD_POLICED);
@@ -214,13 +219,11 @@ enum route_verdict route(struct sw_lcore *lc, const struct port_profile *port, s
 	return bridge(lc, p, mac, ports, reason, now);
 }
 
-enum route_verdict route_injected(struct sw_lcore *lc, struct pkt *p, struct port_set *ports,
-				  enum drop_reason *reason)
+static enum route_verdict bridge_injected(struct sw_lcore *lc, struct pkt *p,
+					  struct port_set *ports, enum drop_reason *reason)
 {
 	const struct mac_slot *slot;
 
-	if (p->vid >= 4096 || lc->pf->vlan_index[p->vid] == 0)
-		return refuse(reason, DROP_VLAN_NOT_MEMBER);
 	if (p->flags & PKT_GROUP)
 		return flood(lc, p, ports, reason);
 	slot = mac_slot_find(&lc->bridge, mac_slot_key(dst_mac(p), p->vid));
@@ -228,4 +231,34 @@ enum route_verdict route_injected(struct sw_lcore *lc, struct pkt *p, struct por
 		return flood(lc, p, ports, reason);
 	p->out_port = slot->port;
 	return slot->port.v == p->in_port.v ? refuse(reason, DROP_SAME_PORT) : ROUTE_FORWARD;
+}
+
+// In managed mode only what the switch itself asks is flooded.
+static enum route_verdict injected_by_tables(struct sw_lcore *lc, struct pkt *p,
+					     struct port_set *ports, enum drop_reason *reason)
+{
+	const uint64_t mac = dst_mac(p);
+	uint32_t row;
+
+	if (p->flags & PKT_GROUP)
+		return lc->pf->managed && p->in_port.v != PORT_NONE.v ?
+			       refuse(reason, DROP_NOT_FLOODED) :
+			       flood(lc, p, ports, reason);
+	if (is_for_router(lc, p, mac))
+		return refuse(reason, DROP_NOT_ROUTABLE);
+	row = edge_table_find_mac(lc->tables->where, p->vid, mac);
+	if (row != EDGE_TABLE_NONE)
+		return route_host(lc, p, row, reason);
+	return lc->pf->managed ? refuse(reason, DROP_NO_ROUTE) :
+				 bridge_injected(lc, p, ports, reason);
+}
+
+enum route_verdict route_injected(struct sw_lcore *lc, struct pkt *p, struct port_set *ports,
+				  enum drop_reason *reason)
+{
+	if (p->vid >= 4096 || lc->pf->vlan_index[p->vid] == 0)
+		return refuse(reason, DROP_VLAN_NOT_MEMBER);
+	if (lc->tables == NULL)
+		return bridge_injected(lc, p, ports, reason);
+	return judge(lc, p, injected_by_tables(lc, p, ports, reason), ports, reason);
 }

@@ -17,8 +17,11 @@ enum {
 	IPV4_TTL = 8,
 	IPV4_CHECKSUM = 10,
 	IPV6_HOP_LIMIT = 7,
+	IPV4_SRC = 12,
 	IPV4_DST = 16,
 	IPV6_DST = 24,
+	IPV6_SRC = 8,
+	ONE_TAG = 18, // l3_offset of a frame with one
 };
 
 static enum route_verdict refuse(enum drop_reason *reason, enum drop_reason why)
@@ -54,6 +57,14 @@ static void rewrite(struct sw_lcore *lc, struct pkt *p, uint64_t mac, uint16_t v
 	take_hop(p);
 	p->vid = vid;
 	lc->stats.routed_packets++;
+}
+
+// IEEE 802.1Q 8.6.4: a VLAN leads to its members alone. VID 0: a port without a VLAN.
+static bool leads_to(const struct sw_lcore *lc, uint16_t vid, port_t port)
+{
+	const uint16_t index = lc->pf->vlan_index[vid];
+
+	return vid == 0 || (index != 0 && port_set_has(&lc->pf->vlan[index - 1].members, port));
 }
 
 static void leave_out(struct port_set *ports, const struct port_set *others)
@@ -108,17 +119,21 @@ static enum route_verdict to_group(struct sw_lcore *lc, struct pkt *p, uint16_t 
 		return refuse(reason, dead_end(lc, p, group, edge));
 	hop = &lc->tables->next_hop[m->next_hop];
 	p->out_port = m->port;
-	if (p->flags & PKT_ROUTED) {
-		if (hop->routed)
-			mac = __atomic_load_n(&hop->mac, __ATOMIC_RELAXED);
-		if (hop->vid != 0)
-			vid = hop->vid;
-		else if (vid == 0)
-			vid = port_profile_of(lc, m->port)->pvid;
-		rewrite(lc, p, mac, vid);
-	} else if (m->port.v == p->in_port.v) {
-		return refuse(reason, DROP_SAME_PORT);
+	if (!(p->flags & PKT_ROUTED)) {
+		if (m->port.v == p->in_port.v)
+			return refuse(reason, DROP_SAME_PORT);
+		return leads_to(lc, p->vid, m->port) ? ROUTE_FORWARD :
+						       refuse(reason, DROP_VLAN_NOT_MEMBER);
 	}
+	if (hop->routed)
+		mac = __atomic_load_n(&hop->mac, __ATOMIC_RELAXED);
+	if (hop->vid != 0)
+		vid = hop->vid;
+	else if (vid == 0)
+		vid = port_profile_of(lc, m->port)->pvid;
+	if (!leads_to(lc, vid, m->port))
+		return refuse(reason, DROP_VLAN_NOT_MEMBER);
+	rewrite(lc, p, mac, vid);
 	return ROUTE_FORWARD;
 }
 
@@ -145,6 +160,8 @@ static enum route_verdict to_edge(struct sw_lcore *lc, struct pkt *p, const stru
 		p->out_port = d->port;
 		if (!port_is_up(&lc->port[d->port.v]))
 			return refuse(reason, DROP_GROUP_DEAD);
+		if (!leads_to(lc, d->vid, d->port))
+			return refuse(reason, DROP_VLAN_NOT_MEMBER);
 		if (p->flags & PKT_ROUTED)
 			rewrite(lc, p, d->mac, d->vid);
 		else if (d->port.v == p->in_port.v)
@@ -172,6 +189,36 @@ static enum route_verdict to_dest(struct sw_lcore *lc, struct pkt *p, const stru
 	return refuse(reason, DROP_BLACK_HOLE);
 }
 
+// Addresses that a packet may not have beyond its link: RFC 1122 3.2.1.3 (loopback), RFC 1812
+// 5.3.5 (broadcast), RFC 3927 7 and RFC 4291 2.5.6 (link-local), and groups, which this router does
+// not forward.
+static bool ipv4_stays(uint32_t address)
+{
+	return address >> 24 == 127 || address >> 28 == 0xe || address >> 16 == 0xa9fe ||
+	       address == UINT32_MAX;
+}
+
+static bool ipv6_stays(const uint8_t *address)
+{
+	const uint64_t high = load_be64(address);
+
+	return high >> 56 == 0xff || high >> 54 == 0xfe80 >> 6 ||
+	       (high == 0 && load_be64(address + 8) <= 1);
+}
+
+// A second tag is no business of the VLAN's router: behind it is another network.
+static bool is_routable(const struct pkt *p)
+{
+	const uint8_t *ip = p->data + p->l3_offset;
+
+	if (p->l3_offset > ONE_TAG)
+		return false;
+	if (p->l3 == PKT_L3_IPV4)
+		return !ipv4_stays(load_be32(ip + IPV4_DST)) &&
+		       !ipv4_stays(load_be32(ip + IPV4_SRC));
+	return !ipv6_stays(ip + IPV6_DST) && !ipv6_stays(ip + IPV6_SRC);
+}
+
 enum route_verdict route_ip(struct sw_lcore *lc, struct pkt *p, enum drop_reason *reason)
 {
 	const struct sw_tables *t = lc->tables;
@@ -192,6 +239,8 @@ enum route_verdict route_ip(struct sw_lcore *lc, struct pkt *p, enum drop_reason
 	if (row == EDGE_TABLE_NONE)
 		return refuse(reason, DROP_NO_ROUTE);
 	d = &t->dest[row];
+	if (d->kind != DEST_SELF && !is_routable(p))
+		return refuse(reason, DROP_NOT_ROUTABLE);
 	if (hops <= 1 && d->kind != DEST_SELF)
 		return refuse(reason, DROP_TTL_EXPIRED);
 	p->flags |= PKT_ROUTED;

@@ -13,7 +13,7 @@
 
 // --- stage 1: parse.c, stateless ----------------------------------------------------------------
 
-// Finds headers and sets tci, l3_offset, l4_offset, l3, l4, tos, opcode, dst_qp and the flags
+// Finds headers and sets lane, tci, l3_offset, l4_offset, l3, l4, tos, opcode, dst_qp and the flags
 // PKT_TAGGED, PKT_GROUP, PKT_CNP (all others cleared). Reads at most head_len bytes; a header that
 // lies in the frame but behind head_len counts as truncated (shells keep 256 bytes contiguous).
 // Padding behind an IP packet is accepted; an IP or UDP length beyond the frame is not.

@@ -166,11 +166,12 @@ struct acl_state {
 	struct pacer_state rate;
 };
 
-// Lossless unicast that waits for its destination to be learned, oldest first.
+// Lossless unicast and routed packets that wait for their destination to be learned, oldest first.
 struct hold_state {
 	struct pkt *head;
 	struct pkt *tail;
 	uint32_t count;
+	uint32_t lossy;     // of them, routed packets without a lossless charge
 	uint64_t asked_key; // last address asked for, so that a burst asks once
 	ns_t ask_at;        // when those that still wait are asked for again
 };

@@ -24,8 +24,8 @@ struct sw_tables;
 //
 // A switch has one or more lcores; the profile says which of them owns a port. A call about a port
 // is made by its owner, one that names an lcore by that one. Calls that do neither are made while
-// every lcore is between two polls: sw_set_profile(), statistics, sw_clear_watermarks() and
-// sw_conserved().
+// every lcore is between two polls: sw_set_profile(), sw_set_tables(), statistics,
+// sw_clear_watermarks() and sw_conserved().
 
 enum {
 	SW_BURST_MAX = 64, // packets per sw_rx or sw_tx call
@@ -137,7 +137,8 @@ bool sw_action(struct sw *sw, lcore_t lcore, struct sw_action *out, ns_t now);
 void sw_copy(struct sw *sw, const struct pkt *original, struct pkt *copy, port_t port, ns_t now);
 
 // Puts a frame of the control thread into the bridge as if it had arrived on `port` (a punted frame
-// coming back), or, with PORT_NONE, floods it into VLAN `vid` (a solicitation). Lossy.
+// coming back, its struct pkt as it was: that keeps its lane), or, with PORT_NONE, floods it into
+// VLAN `vid` (a solicitation). Lossy.
 void sw_inject(struct sw *sw, struct pkt *p, port_t port, uint16_t vid, ns_t now);
 
 // Sends a frame that the control thread made out of one port, in VLAN `vid`, whatever bridge,

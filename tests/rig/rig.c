@@ -21,11 +21,12 @@ struct rig_pkt {
 
 struct pkt *rig_alloc(struct rig *rig, uint32_t len)
 {
-	struct rig_pkt *p = calloc(1, sizeof(*p));
+	struct rig_pkt *p = malloc(sizeof(*p));
 
 	WEFT_CHECK(p != NULL);
 	p->buffer = malloc(SW_TAG_ROOM + (size_t)len);
 	WEFT_CHECK(p->buffer != NULL);
+	memset(&p->pkt, 0xff, sizeof(p->pkt)); // what its memory held before: nobody may read it
 	p->pkt.data = p->buffer + SW_TAG_ROOM;
 	p->pkt.len = len;
 	p->pkt.head_len = (uint16_t)len;
