@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Two switches on one software link: a path across both, and what happens when either restarts."""
+import signal
 import sys
 
 sys.dont_write_bytecode = True
@@ -10,11 +11,11 @@ import lab
 class Link(lab.SmokeTest):
     """Host - left - link - right - host. `near` listens on the socket, `far` connects to it."""
 
-    def path(self, near, far, mtu=1500):
+    def path(self, near, far, mtu=1500, more=''):
         a, b = lab.Host(self, 1), lab.Host(self, 2)
         left, right = (lab.Switch(self, name, (
             lab.veth_port('Ethernet0', host, index, mtu=mtu),
-            f'name = "Ethernet4"; devargs = "{link.format(self.dir / "link.sock")}"; mtu = {mtu};'))
+            f'name = "Ethernet4"; devargs = "{link.format(self.dir / "link.sock")}"; mtu = {mtu}; {more}'))
             for index, (name, host, link) in enumerate((('left', a, near), ('right', b, far))))
         return a, b, left, right
 
@@ -46,6 +47,31 @@ class Memif(Link):
 
     def test_restarts(self):
         self.restarts(self.NEAR, self.FAR)
+
+    def test_hellos(self):
+        """A peer that stands still keeps its carrier; hellos tell, within 10 x 100 ms."""
+        a, b, left, right = self.path(self.NEAR, self.FAR, more='role = "fabric";')
+        left.start()
+        right.start()
+        self.wait_linked(left, right)
+
+        def hello(state):
+            lab.wait_for(lambda: left.port('Ethernet4')['hello']['state'] == state, 5,
+                         f'{state}; {left.port("Ethernet4")["hello"]}')
+            return left.port('Ethernet4')['hello']
+
+        self.assertEqual((hello('up')['peer'], hello('up')['peer_port']), ('right', 'Ethernet4'))
+        self.assertEqual(a.ping(b), 3)
+        right.process.send_signal(signal.SIGSTOP)
+        self.addCleanup(right.process.send_signal, signal.SIGCONT)
+        gone = hello('silent')
+        self.assertEqual((gone['carrier'], gone['used']), (True, False))
+        self.assertIn('Ethernet4: not used: no hello from the peer any more', left.log())
+        right.process.send_signal(signal.SIGCONT)
+        self.assertTrue(hello('up')['used'])
+        self.assertEqual(a.ping(b), 3)
+        self.assert_conserved(left)
+        self.assert_conserved(right)
 
     def test_jumbo(self):
         """Frames of several segments on memif, of one on the kernel's interfaces."""
