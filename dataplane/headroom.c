@@ -31,7 +31,7 @@ const char *headroom_class_name(enum headroom_class class)
 
 enum headroom_class headroom_class_of(const struct port *port)
 {
-	if (port->config->pause == CONFIG_PAUSE_HOLD)
+	if (port->config->pause == CONFIG_PAUSE_HOLD || port->pfc == PFC_PATH_DEVICE)
 		return HEADROOM_HOLD;
 	return port->driver->class == DRIVER_WIRE ? HEADROOM_WIRE : HEADROOM_RING;
 }
@@ -45,6 +45,9 @@ uint64_t headroom_tx_ring_bytes(const struct port *port)
 {
 	if (port->ethdev == PORT_NO_DEVICE)
 		return 0;
+	// What a device that obeys PFC itself has begun to send; its rings wait with the rest.
+	if (port->pfc == PFC_PATH_DEVICE)
+		return frames_bytes(port, 1);
 	return frames_bytes(port, (uint64_t)port->tx_ring_frames + PKTIO_BURST);
 }
 
@@ -96,6 +99,9 @@ static void fill_path(const struct instance *in, uint32_t i, struct headroom_pat
 				    RESPONSE_MAX_NS);
 	if (impair->on && path->bps == 0)
 		path->peer_frames += impair->limit;
+	// And it goes on to do so while the queue behind it is not polled.
+	if (impair->on && in->port[i].pfc == PFC_PATH_DEVICE)
+		path->burst_frames += impair->limit;
 }
 
 uint64_t headroom_need_bytes(const struct instance *in, uint32_t i)
@@ -190,6 +196,8 @@ void headroom_check_gap(const struct instance *in, uint64_t max_gap_ns)
 	for (uint32_t i = 0; i < in->port_count; i++) {
 		const struct port_profile *pf = &in->profile->port[i];
 
+		if (in->port[i].pfc == PFC_PATH_DEVICE)
+			continue; // the device repeats by itself
 		if (pf->gen.enable != 0 && max_gap_ns > pf->gen.refresh_ns)
 			warn_gap(in->port[i].label, pf, max_gap_ns);
 	}

@@ -11,7 +11,8 @@
 // burst. The peer's headroom must cover them.
 uint64_t headroom_tx_ring_bytes(const struct port *port);
 
-// By what the port loses nothing: what its configuration says (pause = "hold"), else its driver.
+// By what the port loses nothing: what its configuration says (pause = "hold"), that the device
+// does PFC itself, for then each lossless group is held alone, else its driver.
 enum headroom_class headroom_class_of(const struct port *port);
 const char *headroom_class_name(enum headroom_class class);
 

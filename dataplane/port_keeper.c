@@ -64,7 +64,10 @@ static int open_port(struct port_keeper *keeper, uint32_t i)
 	io->ethdev = port->ethdev;
 	io->link_rx = port->link != NULL ? link_rx_ring(port) : NULL;
 	io->link_tx = port->link != NULL ? link_tx_ring(port) : NULL;
-	io->interrupts = port->driver->rx_interrupts;
+	io->queues = NULL;
+	if (port->pfc == PFC_PATH_DEVICE)
+		device_open(io, &port->plan);
+	io->interrupts = port->driver->rx_interrupts && port_rx_queues(port) == 1;
 	io->contiguous = port->driver->contiguous;
 	io->wire = port->driver->class == DRIVER_WIRE;
 	io->idle_ns = u64_min(port->driver->idle_us * 1000ull, IDLE_NS_MAX);

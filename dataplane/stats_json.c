@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "dataplane/dpdk/eal.h"
+#include "dataplane/dpdk/port_pfc.h"
 #include "dataplane/dpdk/snapshot.h"
 #include "dataplane/headroom.h"
 #include "dataplane/hello_words.h"
@@ -73,12 +74,44 @@ static json_t *pools_json(const struct snapshot *snapshot)
 	return list;
 }
 
-static json_t *priorities_json(const struct port_snapshot *port)
+// The key of a row of struct prio_stats, by its member, which must exist.
+#define KEY_OF(member) (sizeof(((struct prio_stats *)NULL)->member) != 0 ? #member : "")
+
+static void set_if_known(json_t *object, const char *key, bool known, uint64_t value)
 {
+	json_object_set_new(object, key, known ? json_integer((json_int_t)value) : json_null());
+}
+
+// Where the device does PFC itself only the device knows what it has sent and received, and what it
+// does not count is null, not 0. How long a peer pauses it, it never tells.
+static void set_device_pfc(json_t *object, const struct port_pfc_counters *counters, uint32_t prio)
+{
+	static const char *const peer[] = {
+		KEY_OF(rx_pause_duration_us), KEY_OF(rx_pause_transitions),
+		KEY_OF(on2off_rx_pkts),       KEY_OF(rx_paused),
+		KEY_OF(rx_pause_recent_us),   KEY_OF(rx_pause_recent_at_ns)
+	};
+
+	set_if_known(object, KEY_OF(pfc_rx_pkts), counters->rx_known[prio], counters->rx[prio]);
+	set_if_known(object, KEY_OF(pfc_tx_pkts), counters->tx_known[prio], counters->tx[prio]);
+	for (uint32_t i = 0; i < sizeof(peer) / sizeof(peer[0]); i++)
+		set_if_known(object, peer[i], false, 0);
+}
+
+static json_t *priorities_json(const struct port *device, const struct port_snapshot *port)
+{
+	struct port_pfc_counters counters;
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < PRIO_COUNT; i++)
-		json_array_append_new(list, add_rows(json_object(), STAT_PRIO, &port->prio[i]));
+	if (device->pfc == PFC_PATH_DEVICE)
+		port_pfc_read(device, &counters);
+	for (uint32_t i = 0; i < PRIO_COUNT; i++) {
+		json_t *object = add_rows(json_object(), STAT_PRIO, &port->prio[i]);
+
+		if (device->pfc == PFC_PATH_DEVICE)
+			set_device_pfc(object, &counters, i);
+		json_array_append_new(list, object);
+	}
 	return list;
 }
 
@@ -173,6 +206,7 @@ static void set_pfc_path(json_t *object, const struct port *port)
 {
 	switch (port->pfc) {
 	case PFC_PATH_SOFTWARE: set_text(object, "pfc_path", "software"); break;
+	case PFC_PATH_DEVICE: set_text(object, "pfc_path", "device"); break;
 	case PFC_PATH_NONE: set_text(object, "pfc_path", "none"); break;
 	case PFC_PATH_UNUSED: set_text(object, "pfc_path", "unused"); break;
 	}
@@ -261,7 +295,7 @@ static json_t *port_json(const struct instance *in, uint32_t i, const struct sna
 	set_number(object, "max_poll_gap_ns", max_gap_ns);
 	set_bool(object, "pfc_stat_history", pf->pfc_history);
 	json_object_set_new(object, "stats", add_rows(json_object(), STAT_PORT, &port->stats));
-	json_object_set_new(object, "priorities", priorities_json(port));
+	json_object_set_new(object, "priorities", priorities_json(&in->port[i], port));
 	json_object_set_new(object, "priority_groups", groups_json(in, i, snapshot));
 	json_object_set_new(object, "queues", queues_json(pf, port));
 	json_object_set_new(object, "drops", drops_json(port));

@@ -93,8 +93,8 @@ static int prepare_ports(struct instance *in, const char *path, FILE *errors)
 	for (uint32_t i = 0; i < in->port_count; i++) {
 		struct port *port = &in->port[i];
 
-		if (port_prepare(port, in->config->sw.name, &in->config->port[i], path, errors) !=
-		    0) {
+		if (port_prepare(port, in->config->sw.name, &in->config->port[i], in->profile,
+				 (port_t){ (uint16_t)i }, path, errors) != 0) {
 			rc = -EINVAL;
 			continue;
 		}

@@ -9,10 +9,19 @@
 #pragma once
 
 #include "dataplane/core/sw.h"
+#include "dataplane/dpdk/device_plan.h"
 #include "dataplane/dpdk/pool.h"
 
 enum { PKTIO_BURST = 32, IDLE_NS_MAX = 500000 };
 static_assert((int)PKTIO_BURST <= (int)SW_BURST_MAX, "a burst is one call of the core");
+
+// A port whose PFC is the device's own (device_queues.c).
+struct pktio_queues {
+	struct device_plan plan;
+	uint16_t full; // transmit queues with pending frames
+	uint16_t count[DEVICE_QUEUE_MAX];
+	struct rte_mbuf *pending[DEVICE_QUEUE_MAX][PKTIO_BURST];
+};
 
 // All fields belong to the lcore from a MESSAGE_LINK up to its answer to the MESSAGE_LINK down, to
 // control otherwise.
@@ -25,7 +34,7 @@ struct pktio {
 	bool watched;    // and they can end a sleep of this lcore
 	bool contiguous; // the driver sends only what lies in one mbuf
 	bool wire;       // frames must have the length that a wire asks for
-	uint8_t xoff;    // priorities that the peer was last told to hold
+	uint8_t xoff;    // priorities that the peer was last told to hold, or that are held here
 	uint8_t mac[6];  // source of PFC frames and hellos
 	bool hello_due;  // a hello frame is to be sent
 	uint32_t pending_count;
@@ -35,15 +44,18 @@ struct pktio {
 	struct rte_mempool *linear; // of mbufs that hold any frame of a contiguous port
 	struct sw *sw;              // counts frames that cannot be sent, as port `port`
 	port_t port;
-	struct impair_line *line; // what the port receives goes through it; NULL: not impaired
-	struct rte_mbuf *pending[PKTIO_BURST];
+	struct impair_line *line;    // what the port receives goes through it; NULL: not impaired
+	struct pktio_queues *queues; // the device does PFC itself; NULL: one queue each way
+	struct rte_mbuf *pending[PKTIO_BURST]; // without `queues`
+	struct pktio_queues queues_memory;
 	struct impair_line line_memory;
 };
 
 // --- rx.c -------------------------------------------------------------------------------------
 
-// Receives at most PKTIO_BURST frames, ready for sw_rx().
-uint32_t pktio_rx(struct pktio *io, struct pkt **pkts);
+// Receives at most PKTIO_BURST frames, ready for sw_rx(), from a queue of the device: from 0, and
+// where there are others, from what pktio_next_rx() names.
+uint32_t pktio_rx(struct pktio *io, uint16_t queue, struct pkt **pkts);
 
 // --- impair_port.c ----------------------------------------------------------------------------
 
@@ -54,9 +66,29 @@ uint32_t pktio_impair(struct pktio *io, struct pkt **pkts, uint32_t count, ns_t 
 // Frees what is on the line. Harmless without one.
 void pktio_clear_line(struct pktio *io);
 
+// --- device_queues.c, where the device does PFC itself ----------------------------------------
+
+// The port has just been opened; its link is down.
+void device_open(struct pktio *io, const struct device_plan *plan);
+
+// The receive queue after `queue` that may be polled now; 0: there is no other.
+uint16_t device_next_rx(const struct pktio *io, uint16_t queue);
+
+// As pktio_flush() and pktio_tx(); what the device does not take is known to the core as blocked.
+void device_flush(struct pktio *io);
+void device_tx(struct pktio *io, struct rte_mbuf **mbufs, uint32_t count);
+void device_abandon(struct pktio *io, struct sw *sw, port_t port);
+
+// The next receive queue of a visit after `queue`; 0: it is over.
+static inline uint16_t pktio_next_rx(const struct pktio *io, uint16_t queue)
+{
+	return __builtin_expect(io->queues == NULL, 1) ? 0 : device_next_rx(io, queue);
+}
+
 // --- tx.c -------------------------------------------------------------------------------------
 
-// Notes a PFC frame and sends it at once if the driver takes it. A frame that must wait is merged
+// Notes a PFC frame and sends it at once if the driver takes it; where the device does PFC itself,
+// only notes which priorities it holds. A frame that must wait is merged
 // with later ones, the newest timer of a priority counts; so nothing is lost and no XOFF is sent
 // after its XON.
 void pktio_pfc(struct pktio *io, const struct pfc_frame *frame);
@@ -65,7 +97,8 @@ void pktio_pfc(struct pktio *io, const struct pfc_frame *frame);
 // leaves.
 void pktio_hello(struct pktio *io);
 
-// Sends what the driver refused before: PFC, a hello, then data. True when nothing is left.
+// Sends what the driver refused before: PFC, a hello, then data. True when the core may be asked
+// for more: nothing is left, or what is left blocks its own queues alone.
 bool pktio_flush(struct pktio *io);
 
 // Sends one burst that sw_tx() gave; the caller has flushed. Frames are first made what the device

@@ -21,6 +21,8 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "dataplane/dpdk/link.h"
+#include "dataplane/dpdk/pktio.h"
+#include "dataplane/dpdk/port_pfc.h"
 #include "dataplane/dpdk/stale_socket.h"
 #include "sys/log.h"
 
@@ -45,20 +47,32 @@ static int check_link_name(const struct port_config *config, const char *path, F
 	return -EINVAL;
 }
 
+static int check_link_pfc(const struct port_config *config, const char *path, FILE *errors)
+{
+	if (config_link_name(config->devargs) == NULL || config->pfc_path != PFC_PATH_OWN)
+		return 0;
+	fprintf(errors,
+		"%s:%u: port %s: a link is no device and has no PFC of its own: leave pfc_path "
+		"at its default\n",
+		path, config->line, config->name);
+	return -EINVAL;
+}
+
 int port_prepare(struct port *port, const char *switch_name, const struct port_config *config,
-		 const char *path, FILE *errors)
+		 const struct sw_profile *pf, port_t id, const char *path, FILE *errors)
 {
 	uint32_t max_mtu;
 
 	*port = (struct port){ .config = config, .ethdev = PORT_NO_DEVICE };
 	snprintf(port->label, sizeof(port->label), "%s %s", switch_name, config->name);
+	device_plan(pf, id, &port->plan);
 	port->driver = driver_of_devargs(config->devargs);
 	if (port->driver == NULL) {
 		fprintf(errors, "%s:%u: port %s: no driver for devargs \"%s\"\n", path,
 			config->line, config->name, config->devargs);
 		return -EINVAL;
 	}
-	if (check_link_name(config, path, errors) != 0)
+	if (check_link_name(config, path, errors) != 0 || check_link_pfc(config, path, errors) != 0)
 		return -EINVAL;
 	if (driver_devargs(port->driver, config, port->devargs, sizeof(port->devargs)) != 0) {
 		fprintf(errors, "%s:%u: port %s: devargs are too long\n", path, config->line,
@@ -85,11 +99,24 @@ struct rte_mempool *port_pool(const struct port *port, const struct pools *pools
 	return pools_rx(pools, port_contiguous_bytes(port), port->driver->xdp);
 }
 
+// Whether its device may be opened with a queue per priority: what it answers is not known yet.
+static bool may_use_own_pfc(const struct port *port)
+{
+	const enum pfc_path_wanted wanted = (enum pfc_path_wanted)port->config->pfc_path;
+
+	return wanted == PFC_PATH_OWN ||
+	       (wanted == PFC_PATH_AUTO && port->driver->pfc == DRIVER_PFC_ASK);
+}
+
 uint32_t port_ring_mbufs(const struct port *port)
 {
 	uint64_t rx_ring = config_link_name(port->devargs) != NULL ? 0 : port->config->rx_ring;
+	uint64_t tx_ring = port->config->tx_ring;
 
-	return (uint32_t)(rx_ring + port->config->tx_ring); // a link's other end counts its own
+	if (!may_use_own_pfc(port))
+		return (uint32_t)(rx_ring + tx_ring); // a link's other end counts its own
+	return (uint32_t)(rx_ring * port->plan.rx_count +
+			  (tx_ring + PKTIO_BURST) * port->plan.tx_count);
 }
 
 // Runs in a thread of the EAL.
@@ -256,50 +283,33 @@ static int set_mtu(struct port *port, const struct rte_eth_dev_info *info)
 	return -EINVAL;
 }
 
-// Whether the device has PFC of its own, one queue per priority.
-static bool offers_own_pfc(const struct port *port)
+uint16_t port_rx_queues(const struct port *port)
 {
-	struct rte_eth_pfc_queue_info info = { 0 };
-
-	return rte_eth_dev_priority_flow_ctrl_queue_info_get(port->ethdev, &info) == 0 &&
-	       info.mode_capa != RTE_ETH_FC_NONE;
+	return port->pfc == PFC_PATH_DEVICE ? port->plan.rx_count : 1;
 }
 
-// Asks the device to let PFC frames pass both ways; -EINVAL when it must and does not. Some drivers
-// set their registers anew when they start, so it is asked before that and again afterwards.
-static int ask_pfc(struct port *port, bool needs_pfc)
+uint16_t port_tx_queues(const struct port *port)
 {
-	struct rte_eth_fc_conf conf = { 0 };
-	struct pfc_answers answers = {
-		.wanted = (enum pfc_path_wanted)port->config->pfc_path,
-		.driver = port->driver->pfc,
-		.eats_sent = port->driver->eats_sent_pfc,
-		.needed = needs_pfc,
-		.own_pfc = offers_own_pfc(port),
-	};
-
-	if (needs_pfc) {
-		answers.get = rte_eth_dev_flow_ctrl_get(port->ethdev, &conf);
-		conf.mode = RTE_ETH_FC_NONE;
-		conf.autoneg = 0;
-		conf.mac_ctrl_frame_fwd = 1;
-		answers.set = rte_eth_dev_flow_ctrl_set(port->ethdev, &conf);
-		conf = (struct rte_eth_fc_conf){ 0 };
-		answers.again = rte_eth_dev_flow_ctrl_get(port->ethdev, &conf);
-		answers.forwards = conf.mac_ctrl_frame_fwd != 0;
-	}
-	port->pfc = pfc_path_decide(&answers, port->pfc_reason, sizeof(port->pfc_reason));
-	if (port->pfc != PFC_PATH_NONE)
-		return 0;
-	log_err("%s: no priority can be lossless here, since the device (%s) %s; take the "
-		"priorities out of pfc_enable, use pause = \"hold\" or another device, or say "
-		"pfc_path = \"trust\" if it passes PFC all the same",
-		port->label, port->driver->name, port->pfc_reason);
-	port->failed = true;
-	return -EINVAL;
+	return port->pfc == PFC_PATH_DEVICE ? port->plan.tx_count : 1;
 }
 
-static int setup_queues(struct port *port, struct rte_mempool *pool)
+// A receive queue that drops when it is full would leave the device nothing to pause for.
+static int setup_rx_queues(const struct port *port, const struct rte_eth_dev_info *info,
+			   uint16_t ring, struct rte_mempool *pool)
+{
+	struct rte_eth_rxconf conf = info->default_rxconf;
+	const bool own = port->pfc == PFC_PATH_DEVICE;
+	int rc = 0;
+
+	conf.rx_drop_en = 0;
+	for (uint16_t i = 0; rc == 0 && i < port_rx_queues(port); i++)
+		rc = rte_eth_rx_queue_setup(port->ethdev, i, ring, SOCKET_ID_ANY,
+					    own ? &conf : NULL, pool);
+	return rc;
+}
+
+static int setup_queues(struct port *port, const struct rte_eth_dev_info *info,
+			struct rte_mempool *pool)
 {
 	uint16_t rx_ring = (uint16_t)port->config->rx_ring;
 	uint16_t tx_ring = (uint16_t)port->config->tx_ring;
@@ -307,9 +317,9 @@ static int setup_queues(struct port *port, struct rte_mempool *pool)
 
 	rc = rte_eth_dev_adjust_nb_rx_tx_desc(port->ethdev, &rx_ring, &tx_ring);
 	if (rc == 0)
-		rc = rte_eth_rx_queue_setup(port->ethdev, 0, rx_ring, SOCKET_ID_ANY, NULL, pool);
-	if (rc == 0)
-		rc = rte_eth_tx_queue_setup(port->ethdev, 0, tx_ring, SOCKET_ID_ANY, NULL);
+		rc = setup_rx_queues(port, info, rx_ring, pool);
+	for (uint16_t i = 0; rc == 0 && i < port_tx_queues(port); i++)
+		rc = rte_eth_tx_queue_setup(port->ethdev, i, tx_ring, SOCKET_ID_ANY, NULL);
 	port->rx_ring_frames = driver_ring_frames(port->driver, port->devargs, rx_ring);
 	port->tx_ring_frames = driver_ring_frames(port->driver, port->devargs, tx_ring);
 	return rc;
@@ -323,7 +333,8 @@ static int configure(struct port *port, const struct rte_eth_dev_info *info, boo
 		conf.rxmode.offloads = info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
 	conf.txmode.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 	conf.intr_conf.rxq = port->driver->rx_interrupts;
-	return rte_eth_dev_configure(port->ethdev, 1, 1, &conf);
+	return rte_eth_dev_configure(port->ethdev, port_rx_queues(port), port_tx_queues(port),
+				     &conf);
 }
 
 static bool is_zero_mac(const uint8_t mac[6])
@@ -351,6 +362,29 @@ static void read_mac(struct port *port)
 		make_mac(port, port->devargs);
 }
 
+static int size(struct port *port, const struct rte_eth_dev_info *info)
+{
+	int rc = configure(port, info, port_contiguous_bytes(port) == 0);
+
+	if (rc != 0)
+		return fail(port, rc, "the device cannot be configured");
+	return set_mtu(port, info);
+}
+
+// Sized with one queue it is asked for its PFC; the answer may be a queue per priority.
+static int size_for_pfc(struct port *port, const struct rte_eth_dev_info *info, bool needs_pfc)
+{
+	int rc;
+
+	port->pfc = PFC_PATH_UNUSED;
+	rc = size(port, info);
+	if (rc == 0)
+		rc = port_pfc_ask(port, info, needs_pfc);
+	if (rc == 0 && port->pfc == PFC_PATH_DEVICE)
+		rc = size(port, info);
+	return rc;
+}
+
 static int start(struct port *port, struct rte_mempool *pool, bool needs_pfc)
 {
 	struct rte_eth_dev_info info;
@@ -359,25 +393,23 @@ static int start(struct port *port, struct rte_mempool *pool, bool needs_pfc)
 	if (rc != 0)
 		return fail(port, rc, "the device tells nothing about itself");
 	port->driver = driver_of_name(info.driver_name, port->driver);
-	rc = configure(port, &info, port_contiguous_bytes(port) == 0);
-	if (rc != 0)
-		return fail(port, rc, "the device cannot be configured");
-	rc = set_mtu(port, &info);
-	if (rc == 0)
-		rc = ask_pfc(port, needs_pfc);
+	rc = size_for_pfc(port, &info, needs_pfc);
 	if (rc != 0)
 		return rc;
 	// Its UMEM is the pool's first piece, and it would receive into memory beyond.
 	if (port->driver->xdp && pool->nb_mem_chunks != 1)
 		return fail(port, -EINVAL, "the packet buffers are not in one piece");
-	rc = setup_queues(port, pool);
+	rc = setup_queues(port, &info, pool);
 	if (rc != 0)
 		return fail(port, rc, "its queues cannot be set up");
+	rc = port_pfc_set_queues(port);
+	if (rc != 0)
+		return rc;
 	rte_eth_dev_callback_register(port->ethdev, RTE_ETH_EVENT_INTR_RMV, on_removed, port);
 	rc = rte_eth_dev_start(port->ethdev);
 	if (rc != 0)
 		return fail(port, rc == -1 ? -EAGAIN : rc, "the device does not start");
-	rc = ask_pfc(port, needs_pfc);
+	rc = port_pfc_started(port);
 	if (rc != 0)
 		return rc;
 	// Virtual devices have no filter and say so with an error.

@@ -8,6 +8,7 @@
 #include <rte_ethdev.h>
 
 #include "dataplane/core/config.h"
+#include "dataplane/dpdk/device_plan.h"
 #include "dataplane/dpdk/driver.h"
 #include "dataplane/dpdk/pool.h"
 
@@ -36,16 +37,19 @@ struct port {
 	uint32_t link_mbps;        // as the driver reports it
 	uint32_t rx_ring_frames;   // what the rings may hold
 	uint32_t tx_ring_frames;
-	enum pfc_path pfc;         // as of the last port_open()
-	char pfc_reason[160];      // why it is not software's, or empty
-	uint32_t removed;          // set by the driver's thread when the device is gone
-	struct rte_eth_stats last; // driver statistics already passed on
+	enum pfc_path pfc; // as of the last port_open()
+	struct pfc_answers pfc_answers;
+	char pfc_reason[PFC_REASON_BYTES]; // why it is not software's, or empty
+	struct device_plan plan;           // its queues where the device does PFC itself
+	uint32_t removed;                  // set by the driver's thread when the device is gone
+	struct rte_eth_stats last;         // driver statistics already passed on
 };
 
-// Checks what can be told from the configuration alone (driver known, MTU possible), and completes
-// the devargs. 0, or -EINVAL with the reason on `errors`, which names file, line, port and driver.
+// Checks what can be told from the configuration alone (driver known, MTU possible), completes the
+// devargs and plans the queues of port `id` of the profile. 0, or -EINVAL with the reason on
+// `errors`, which names file, line, port and driver.
 int port_prepare(struct port *port, const char *switch_name, const struct port_config *config,
-		 const char *path, FILE *errors);
+		 const struct sw_profile *pf, port_t id, const char *path, FILE *errors);
 
 // Bytes one mbuf must hold for this port; 0 when frames may span several.
 uint32_t port_contiguous_bytes(const struct port *port);
@@ -53,13 +57,18 @@ uint32_t port_contiguous_bytes(const struct port *port);
 // The pool that feeds the port.
 struct rte_mempool *port_pool(const struct port *port, const struct pools *pools);
 
-// Mbufs that the rings of this port may hold.
+// Mbufs that the rings of this port may hold, and what it waits with for them.
 uint32_t port_ring_mbufs(const struct port *port);
 
 // Probes, configures and starts the device; frames come from `pool`. `needs_pfc` says that the port
-// generates or obeys PFC frames: a device that does not let them pass is refused. 0, or -errno with
-// the reason logged, once per row of failures. -EINVAL will not get better by itself; others may.
+// generates or obeys PFC: a device that neither lets it pass nor does it itself is refused. 0, or
+// -errno with the reason logged, once per row of failures. -EINVAL will not get better by itself;
+// others may.
 int port_open(struct port *port, struct rte_mempool *pool, bool needs_pfc);
+
+// Queues each way that it is opened with, as of the last port_open().
+uint16_t port_rx_queues(const struct port *port);
+uint16_t port_tx_queues(const struct port *port);
 
 // Stops and removes the device. Harmless when there is none.
 void port_close(struct port *port);

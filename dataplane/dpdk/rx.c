@@ -12,17 +12,17 @@
 
 static const uint64_t kept_flags = RTE_MBUF_F_EXTERNAL | RTE_MBUF_F_INDIRECT;
 
-static uint32_t receive(const struct pktio *io, struct rte_mbuf **mbufs)
+static uint32_t receive(const struct pktio *io, uint16_t queue, struct rte_mbuf **mbufs)
 {
 	if (io->link_rx != NULL)
 		return rte_ring_sc_dequeue_burst(io->link_rx, (void **)mbufs, PKTIO_BURST, NULL);
-	return rte_eth_rx_burst(io->ethdev, 0, mbufs, PKTIO_BURST);
+	return rte_eth_rx_burst(io->ethdev, queue, mbufs, PKTIO_BURST);
 }
 
-uint32_t pktio_rx(struct pktio *io, struct pkt **pkts)
+uint32_t pktio_rx(struct pktio *io, uint16_t queue, struct pkt **pkts)
 {
 	struct rte_mbuf *mbufs[PKTIO_BURST];
-	uint32_t count = receive(io, mbufs);
+	uint32_t count = receive(io, queue, mbufs);
 
 	for (uint32_t i = 0; i < count; i++) {
 		rte_prefetch0_write(pkt_of_mbuf(mbufs[i]));

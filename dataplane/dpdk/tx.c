@@ -3,7 +3,8 @@
 // After stage 7: the core's packets become frames for the driver, PFC and hellos ahead of data.
 //
 // Invariant: `pending` is empty whenever the core is asked for packets, so what it gave is either
-// with the driver or among at most one burst here.
+// with the driver or among at most one burst here; with a queue per priority (device_queues.c) that
+// holds for each queue.
 
 #include "dataplane/dpdk/pktio.h"
 
@@ -78,7 +79,9 @@ void pktio_pfc(struct pktio *io, const struct pfc_frame *frame)
 		io->due.quanta[i] = frame->quanta[i];
 		io->xoff = (uint8_t)((io->xoff & ~(1u << i)) | (frame->quanta[i] != 0) << i);
 	}
-	if (io->active)
+	if (io->queues != NULL)
+		io->due.enable = 0;
+	else if (io->active)
 		send_due(io);
 }
 
@@ -86,10 +89,15 @@ bool pktio_flush(struct pktio *io)
 {
 	uint32_t sent;
 
-	if (!send_due(io) || !send_hello(io))
+	// Where each queue waits for itself, a hello waits for that of the rest.
+	if (!send_due(io) || (!send_hello(io) && io->queues == NULL))
 		return false;
 	if (io->pending_count == 0)
 		return true;
+	if (io->queues != NULL) {
+		device_flush(io);
+		return true;
+	}
 	sent = transmit(io, io->pending, io->pending_count);
 	io->pending_count -= sent;
 	memmove(io->pending, io->pending + sent, io->pending_count * sizeof(io->pending[0]));
@@ -157,6 +165,10 @@ void pktio_tx(struct pktio *io, struct pkt **pkts, uint32_t count)
 		mbufs[i] = mbuf_from_pkt(pkts[i]);
 	if (io->contiguous || io->wire)
 		count = shape_all(io, mbufs, count);
+	if (__builtin_expect(io->queues != NULL, 0)) {
+		device_tx(io, mbufs, count);
+		return;
+	}
 	sent = transmit(io, mbufs, count);
 	io->pending_count = count - sent;
 	memcpy(io->pending, mbufs + sent, io->pending_count * sizeof(mbufs[0]));
@@ -164,6 +176,10 @@ void pktio_tx(struct pktio *io, struct pkt **pkts, uint32_t count)
 
 void pktio_abandon(struct pktio *io, struct sw *sw, port_t port)
 {
+	if (io->queues != NULL) {
+		device_abandon(io, sw, port);
+		io->pending_count = 0;
+	}
 	for (uint32_t i = 0; i < io->pending_count; i++) {
 		sw_tx_refused(sw, port, pkt_of_mbuf(io->pending[i]));
 		rte_pktmbuf_free(io->pending[i]);

@@ -10,25 +10,36 @@
 
 enum { TX_BURSTS = 8 };
 
+static uint32_t receive(struct worker *worker, struct instance *in, port_t port, uint16_t queue,
+			ns_t now)
+{
+	struct pktio *io = &in->io[port.v];
+	struct pkt *pkts[PKTIO_BURST];
+	uint32_t count = pktio_rx(io, queue, pkts);
+
+	if (__builtin_expect(io->line != NULL, 0))
+		count = pktio_impair(io, pkts, count, now);
+	if (count == 0)
+		return 0;
+	sw_rx(in->sw, port, pkts, count, now);
+	actions_drain(worker, in, now);
+	return count;
+}
+
 static uint32_t poll_rx(struct worker *worker, struct instance *in, ns_t now)
 {
-	struct pkt *pkts[PKTIO_BURST];
 	uint32_t total = 0;
 
 	for (uint32_t i = 0; i < in->port_count; i++) {
 		port_t port = { (uint16_t)i };
-		uint32_t count;
+		uint16_t queue = 0;
 
 		if (!in->io[i].active || sw_held(in->sw, port))
 			continue;
-		count = pktio_rx(&in->io[i], pkts);
-		if (__builtin_expect(in->io[i].line != NULL, 0))
-			count = pktio_impair(&in->io[i], pkts, count, now);
-		if (count == 0)
-			continue;
-		sw_rx(in->sw, port, pkts, count, now);
-		actions_drain(worker, in, now);
-		total += count;
+		do {
+			total += receive(worker, in, port, queue, now);
+			queue = pktio_next_rx(&in->io[i], queue);
+		} while (queue != 0);
 	}
 	return total;
 }
@@ -67,7 +78,7 @@ static uint32_t poll_tx(struct worker *worker, struct instance *in, ns_t now)
 	return total;
 }
 
-static bool poll_instance(struct worker *worker, struct instance *in, ns_t now)
+bool worker_visit(struct worker *worker, struct instance *in, ns_t now)
 {
 	uint32_t received;
 	uint32_t sent;
@@ -102,7 +113,7 @@ int worker_run(void *arg)
 		measure_gap(worker, now);
 		worked = commands_apply(worker, now);
 		for (uint32_t i = 0; i < worker->instance_count; i++)
-			worked |= poll_instance(worker, worker->instance[i], now);
+			worked |= worker_visit(worker, worker->instance[i], now);
 		worker->stats.polls++;
 		worker->stats.busy_polls += worked;
 		if (worked)

@@ -46,6 +46,10 @@ struct worker {
 	struct lcore_stats stats;
 };
 
+// One visit of a switch: timers, then a burst from every port, then what may leave. True when there
+// was something to do.
+bool worker_visit(struct worker *worker, struct instance *in, ns_t now);
+
 // The lcore's function; returns 0 after MESSAGE_STOP.
 int worker_run(void *worker);
 

@@ -45,7 +45,7 @@ static uint32_t receive(struct lane *lane, uint32_t id, ns_t now)
 
 	if (sw_held(lane->sw, (port_t){ (uint16_t)id }))
 		return 0;
-	count = pktio_rx(&lane->io[id], pkts);
+	count = pktio_rx(&lane->io[id], 0, pkts);
 	if (count == 0)
 		return 0;
 	if (lane->variant->paced) {

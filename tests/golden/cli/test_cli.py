@@ -3,7 +3,7 @@
 #
 # Golden test of the command line: runs every command of transcript.txt and compares what it
 # prints and how it ends. The switch is an HTTP server on a unix socket that gives the answers in
-# answers/, recorded from a real one (made up are odd.json: members missing, text that attacks a terminal, and
+# answers/, recorded from a real one (nic.json: of one whose device does PFC; made up are odd.json: members missing, text that attacks a terminal, and
 # storm.json: storms of a watchdog). Other sockets misbehave: each is a way a switch can fail.
 #
 # usage: test_cli.py WEFT [--update]
@@ -83,6 +83,7 @@ SWITCHES = {
     'two/blue': well_behaved,
     'two/green': well_behaved,
     'wd/storm': storming,
+    'nic/nic': lambda request: reply(answer('nic')),
     'bad/odd': lambda request: reply(answer('odd')),
     'bad/chunks': lambda request: chunked(answer('mac'), 7),
     'bad/closing': lambda request: b'HTTP/1.0 200 OK\r\n\r\n' + answer('mac'),
