@@ -61,6 +61,42 @@ class Hosts(lab.SmokeTest):
         self.assertGreater(got['rx_packets'], 200)
         self.assert_conserved(switch)
 
+    def test_queue_per_priority(self):
+        """Two switches whose link does PFC by itself, queue by queue: no PFC frame crosses it. The far
+        one is slow and stops polling the queue of priority 3; that queue alone fills up, the near switch
+        pauses its host, and nothing of either class is lost."""
+        common = 'pfc_enable = "3"; tc_to_pg_map = "three";'
+        device = common + ' pfc_path = "device";'
+        near = lab.Switch(self, 'near', [
+            lab.memif_port('Ethernet0', 0, self.dir / 'm0', common),
+            lab.memif_port('Ethernet4', 1, self.dir / 'between', device)], buffers=LOSSLESS).start()
+        far = lab.Switch(self, 'far', [
+            lab.memif_port('Ethernet0', 0, self.dir / 'between', device, role='client'),
+            lab.memif_port('Ethernet4', 1, self.dir / 'm1', 'speed = "20M"; ' + common)],
+            buffers=LOSSLESS).start()
+        near.wait_link('Ethernet4')
+        far.wait_link('Ethernet0')
+        receiver = self.host(1, 'm1', 'client', '--wait', '6s')
+        lab.wait_for(lambda: near.get('/v1/mac')['entries'], 20, 'the address of the receiver')
+        sender = self.host(0, 'm0', 'client', '--flow', '1:3:1024', '--flow', '1:0:512:2M')
+        sent = sender.result()['priorities']
+        got = receiver.result()['priorities']
+        for prio in (0, 3):
+            self.assertEqual(got[prio]['rx_packets'], sent[prio]['tx_packets'], f'priority {prio}')
+            self.assertEqual((got[prio]['rx_lost'], got[prio]['rx_reordered']), (0, 0))
+            self.assertGreater(got[prio]['rx_packets'], 100)
+        self.assertGreater(sent[3]['paused_ns'], 0)
+        for switch, port in ((near, 'Ethernet4'), (far, 'Ethernet0')):
+            state = switch.port(port)
+            self.assertEqual((state['pfc_path'], state['class']), ('device', 'hold'))
+            self.assertEqual([p['pfc_tx_pkts'] for p in state['priorities']], [None] * 8)
+        held = far.port('Ethernet0')['priority_groups'][3]
+        self.assertGreater(held['xoff_events'], 0)
+        self.assertGreater(held['xoff_room_watermark_bytes'], 0)
+        self.assertGreater(near.port('Ethernet0')['priority_groups'][3]['xoff_events'], 0)
+        self.assert_conserved(near)
+        self.assert_conserved(far)
+
 
 if __name__ == '__main__':
     HOST = sys.argv.pop(2)
