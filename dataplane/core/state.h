@@ -41,6 +41,10 @@ struct queue_state {
 	struct watermark wm_total; // of `bytes`; beyond the reserve it is the shared watermark
 	struct watermark wm_delay;
 	struct queue_stats stats;
+	// sw_tx_block(), in what was room to the next line
+	uint64_t blocked_ns;         // blocks that have ended
+	uint64_t watched_blocked_ns; // of them, and of a present one, at the watchdog's last poll
+	ns_t blocked_at;             // start of the present one
 };
 
 // Something that the lcores share (credit.c).

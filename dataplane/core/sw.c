@@ -291,7 +291,7 @@ static void let_go(struct sw_lcore *lc, port_t port, ns_t now)
 	pfc_rx_resume(&st->rx, 0, now);
 	st->paused_mask = 0;
 	if (!st->hello.carrier)
-		st->blocked = 0;
+		sw_tx_block(lc->sw, port, 0);
 	// The peer forgets what it was told; the link's next life starts with a fresh XOFF.
 	pfc_gen_update(&pf->gen, &st->gen, 0, now);
 	pfc_gen_update(&pf->held, &st->held, 0, now);
@@ -346,7 +346,25 @@ bool sw_held(const struct sw *sw, port_t port)
 
 void sw_tx_block(struct sw *sw, port_t port, uint8_t queues)
 {
-	sw->port[port.v].blocked = queues;
+	const ns_t now = lcore_of_port(sw, port)->now;
+	struct port_state *st = &sw->port[port.v];
+	uint32_t changed = st->blocked ^ queues;
+
+	for (; changed != 0; changed &= changed - 1) {
+		const uint32_t id = (uint32_t)__builtin_ctz(changed);
+		struct queue_state *q = &st->queue[id];
+
+		if (queues >> id & 1)
+			q->blocked_at = now;
+		else
+			q->blocked_ns += ns_since(now, q->blocked_at);
+	}
+	st->blocked = queues;
+}
+
+uint8_t sw_xoff(const struct sw *sw, port_t port)
+{
+	return sw->port[port.v].gen.wanted;
 }
 
 bool sw_backlogged(const struct sw *sw, port_t port)

@@ -72,9 +72,9 @@ void sw_rx(struct sw *sw, port_t port, struct pkt **pkts, uint32_t count, ns_t n
 uint32_t sw_tx(struct sw *sw, port_t port, struct pkt **pkts, uint32_t count, ns_t now);
 
 // The queues of a port (a bit each) that sw_tx() must not serve, replacing those of the last call:
-// the device does not take their frames, be it full or paused by its peer. To the scheduler that is
-// a received pause. It lasts until it is lifted here or the link goes down; sw_deadline() says
-// nothing about such queues, so the shell watches the device meanwhile.
+// the device does not take their frames, be it full or paused by its peer. To the scheduler and the
+// watchdog that is a received pause. It lasts until it is lifted here or the link goes down;
+// sw_deadline() says nothing about such queues, so the shell watches the device meanwhile.
 void sw_tx_block(struct sw *sw, port_t port, uint8_t queues);
 
 // Takes what other lcores have handed to ports of this one to their queues; returns how many
@@ -87,6 +87,10 @@ uint32_t sw_handed(struct sw *sw, lcore_t lcore);
 
 // True while a port with pause = "hold" has a lossless priority group in XOFF: do not receive.
 bool sw_held(const struct sw *sw, port_t port);
+
+// Priorities that a port has in XOFF towards its peer now. A device that does PFC itself is told by
+// not receiving from their queues.
+uint8_t sw_xoff(const struct sw *sw, port_t port);
 
 // True when sw_tx() may have something for the port (its queues are not empty).
 bool sw_backlogged(const struct sw *sw, port_t port);

@@ -133,10 +133,25 @@ static void note_turn(struct sw_lcore *lc, port_t port)
 	port_set_add(&lc->storm_ports, port);
 }
 
-static uint64_t paused_since_last(const struct watchdog_profile *pf, struct port_state *st,
-				  ns_t now)
+// What a device does not take is held by PFC that it obeys itself: by nothing else does a queue
+// stand still for as long as a watchdog waits.
+static uint64_t blocked_since_last(struct port_state *st, uint32_t queue, ns_t now)
 {
-	uint64_t paused = 0;
+	struct queue_state *q = &st->queue[queue];
+	uint64_t total = q->blocked_ns;
+	uint64_t blocked;
+
+	if (st->blocked >> queue & 1)
+		total += ns_since(now, q->blocked_at);
+	blocked = total - q->watched_blocked_ns;
+	q->watched_blocked_ns = total;
+	return blocked;
+}
+
+static uint64_t paused_since_last(const struct watchdog_profile *pf, struct port_state *st,
+				  uint32_t queue, ns_t now)
+{
+	uint64_t paused = blocked_since_last(st, queue, now);
 
 	for (uint32_t left = pf->priorities; left != 0; left &= left - 1) {
 		const prio_t prio = { (uint8_t)__builtin_ctz(left) };
@@ -153,7 +168,7 @@ static void start(struct sw_lcore *lc, port_t port, uint32_t queue, ns_t now)
 	const struct watchdog_profile *pf = &port_profile_of(lc, port)->watchdog[queue];
 	struct port_state *st = &lc->port[port.v];
 
-	paused_since_last(pf, st, now);
+	paused_since_last(pf, st, queue, now);
 	if (pfc_watchdog_start(&pf->pfc, &st->watchdog[queue].pfc, st->queue[queue].stats.packets,
 			       now))
 		note_turn(lc, port);
@@ -196,7 +211,7 @@ static bool poll_queue(struct sw_lcore *lc, port_t port, uint32_t queue, ns_t no
 		const struct pfc_watchdog_sample sample = {
 			.head_since = q->head != NULL ? q->head->at : NS_NEVER,
 			.dequeued = q->stats.packets,
-			.paused_ns = paused_since_last(pf, st, now),
+			.paused_ns = paused_since_last(pf, st, queue, now),
 		};
 
 		event = pfc_watchdog_poll(&pf->pfc, wd, &sample, now);

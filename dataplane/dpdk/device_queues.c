@@ -29,9 +29,10 @@ void device_open(struct pktio *io, const struct device_plan *plan)
 uint16_t device_next_rx(const struct pktio *io, uint16_t queue)
 {
 	const struct device_plan *plan = &io->queues->plan;
+	const uint8_t xoff = sw_xoff(io->sw, io->port);
 
 	while (++queue < plan->rx_count) {
-		if (!(io->xoff >> plan->rx_prio[queue] & 1))
+		if (!(xoff >> plan->rx_prio[queue] & 1))
 			return queue;
 	}
 	return DEVICE_QUEUE_REST;

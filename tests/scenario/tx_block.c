@@ -4,7 +4,7 @@
 // pause, so what is required is what IEEE 802.1Q 36.1.3.3 requires of a pause: a paused queue sends
 // nothing, the others send as if it were not there, and it goes on in order where it stopped.
 
-#include "tests/rig/rig.h"
+#include "tests/rig/storm.h"
 #include "tests/table.h"
 
 enum { SRC = 0, DST = 1, EACH = 12 };
@@ -112,5 +112,52 @@ Test(tx_block, ends_with_the_link)
 	fill(rig);
 	take_all(rig, "again up", next);
 	cr_assert_eq(next[3] + next[4] + next[1], 3 * EACH);
+	rig_end(rig);
+}
+
+// A device that obeys PFC itself says nothing but that it takes no frame: that is a storm when it
+// lasts, found as late as one that is seen on the wire, and over when the device goes on.
+Test(tx_block, the_watchdog_finds_a_device_that_is_held)
+{
+	struct rig *rig = rig_new(storm_config(2, WATCHDOG_DROP));
+	struct frame f = rig_frame(SRC, DST, 3, 600);
+	uint32_t waited = 0;
+
+	rig_advance(rig, STORM_POLL / 3 * STORM_MS);
+	rig_send_many(rig, SRC, &f, EACH);
+	sw_tx_block(rig->sw, (port_t){ DST }, 1 << 3);
+	while (rig->storms == 0 && waited <= STORM_DETECTION + STORM_POLL) {
+		rig_advance(rig, STORM_MS);
+		waited++;
+	}
+	cr_assert_eq(rig->storms, 1);
+	cr_assert_gt(waited, STORM_DETECTION);
+	cr_assert_leq(waited, STORM_DETECTION + STORM_POLL + 1);
+	cr_assert_eq(rig_drops(rig, DST, DROP_PFC_WD_TX), EACH);
+	rig_advance(rig, 3 * STORM_RESTORATION * STORM_MS);
+	cr_assert_eq(rig->restores, 0, "it is still held");
+	sw_tx_block(rig->sw, (port_t){ DST }, 0);
+	for (waited = 0; waited <= STORM_RESTORATION + STORM_POLL; waited++)
+		rig_advance(rig, STORM_MS);
+	cr_assert_eq(rig->restores, 1);
+	rig_end(rig);
+}
+
+// A device that is only busy refuses most of the time, and takes a frame now and then.
+Test(tx_block, the_watchdog_lets_a_busy_device_be)
+{
+	struct rig *rig = rig_new(storm_config(2, WATCHDOG_DROP));
+	struct frame f = rig_frame(SRC, DST, 3, 600);
+	const uint32_t steps = 10 * STORM_DETECTION / (STORM_POLL / 2);
+
+	rig_send_many(rig, SRC, &f, steps + 1);
+	for (uint32_t i = 0; i < steps; i++) {
+		sw_tx_block(rig->sw, (port_t){ DST }, 1 << 3);
+		rig_advance(rig, STORM_POLL / 2 * STORM_MS);
+		sw_tx_block(rig->sw, (port_t){ DST }, 0);
+		cr_assert_eq(rig_release(rig, DST, 1), 1);
+	}
+	cr_assert_eq(rig->storms, 0);
+	cr_assert_eq(rig_all_drops(rig), 0);
 	rig_end(rig);
 }
