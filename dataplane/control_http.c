@@ -86,7 +86,7 @@ static bool read_watermark(const struct evkeyvalq *query, enum watermark_kind *k
 }
 
 // False when the query is not of the form a=b&c=d; the request has then been answered.
-static bool parse_query(struct evhttp_request *request, struct evkeyvalq *query)
+[[nodiscard]] static bool parse_query(struct evhttp_request *request, struct evkeyvalq *query)
 {
 	const char *text = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
 
@@ -241,9 +241,8 @@ static void on_storm(struct evhttp_request *request, void *arg)
 	struct evkeyvalq query;
 	const char *wrong;
 
-	if (!accept_method(request, EVHTTP_REQ_POST))
+	if (!accept_method(request, EVHTTP_REQ_POST) || !parse_query(request, &query))
 		return;
-	parse_query(request, &query);
 	message.storm.accepted = &accepted;
 	wrong = read_queue(http, &query, &message);
 	if (wrong == NULL && !read_on(&query, &message.storm.on))
@@ -269,9 +268,8 @@ static void on_big_red(struct evhttp_request *request, void *arg)
 	struct evkeyvalq query;
 	bool valid;
 
-	if (!accept_method(request, EVHTTP_REQ_POST))
+	if (!accept_method(request, EVHTTP_REQ_POST) || !parse_query(request, &query))
 		return;
-	parse_query(request, &query);
 	valid = read_on(&query, &message.up);
 	evhttp_clear_headers(&query);
 	if (!valid) {

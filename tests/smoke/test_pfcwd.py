@@ -41,7 +41,7 @@ class Watchdog(lab.SmokeTest):
 
         for path in ('/v1/storm?port=Ethernet4&queue=2&on=on', '/v1/storm?port=Ethernet9&queue=3&on=on',
                      '/v1/storm?port=Ethernet4&queue=8&on=on', '/v1/storm?port=Ethernet4&queue=3',
-                     '/v1/storm', '/v1/big-red', '/v1/big-red?on=maybe'):
+                     '/v1/storm', '/v1/storm?on', '/v1/big-red', '/v1/big-red?on', '/v1/big-red?on=maybe'):
             self.assertEqual(self.post(path)[0], 400, path)
         self.assertEqual(self.post('/v1/big-red?on=on')[0], 200)
         self.assertTrue(switch.get('/v1/stats')['switch']['pfc_wd']['big_red_switch'])
