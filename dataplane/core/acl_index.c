@@ -24,7 +24,9 @@ static size_t align16(size_t bytes)
 
 static address_t *starts_of(struct acl_index *index, enum acl_field field)
 {
-	return (address_t *)((uint8_t *)index + index->field[field].start_at);
+	void *starts = (uint8_t *)index + index->field[field].start_at;
+
+	return starts;
 }
 
 static uint64_t *bits_of(struct acl_index *index, enum acl_field field, uint32_t interval)

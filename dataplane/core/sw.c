@@ -62,7 +62,7 @@ static void add_lanes(const struct sw_profile *pf, struct layout *at)
 
 static struct layout layout_of(const struct sw_profile *pf)
 {
-	struct layout at;
+	struct layout at = { 0 };
 
 	at.ports = whole_lines(sizeof(struct sw) + pf->lcore_count * sizeof(struct sw_lcore));
 	at.tables = whole_lines(at.ports + pf->port_count * sizeof(struct port_state));

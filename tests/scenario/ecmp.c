@@ -82,7 +82,7 @@ static uint32_t path_of_bytes(struct rig *rig, const uint8_t *bytes, uint32_t le
 
 static uint32_t path_of(struct rig *rig, const struct frame *f)
 {
-	uint8_t bytes[FRAME_MAX_BYTES];
+	uint8_t bytes[FRAME_MAX_BYTES] = { 0 };
 
 	return path_of_bytes(rig, bytes, frame_write(f, bytes));
 }
@@ -139,7 +139,7 @@ static uint32_t tunnel_write(enum tunnel tunnel, uint32_t i, uint8_t *out)
 {
 	struct frame outer = flow();
 	struct frame inner = flow();
-	uint8_t bytes[FRAME_MAX_BYTES];
+	uint8_t bytes[FRAME_MAX_BYTES] = { 0 };
 	uint8_t *ip = out + ETH;
 	uint8_t *at = ip + IPV4;
 	uint32_t len;
@@ -190,7 +190,7 @@ TABLE_TEST(ecmp, inner_hashing, row, tunnel_rows)
 {
 	struct rig *rig = rig_new(paths_config(PATHS));
 	uint32_t counts[PATHS] = { 0 };
-	uint8_t bytes[FRAME_MAX_BYTES];
+	uint8_t bytes[FRAME_MAX_BYTES] = { 0 };
 
 	for (uint32_t i = 0; i < FLOWS; i++)
 		counts[path_of_bytes(rig, bytes, tunnel_write(row->tunnel, i, bytes))]++;
@@ -202,7 +202,7 @@ TABLE_TEST(ecmp, outer_fields_alone_keep_a_tunnel_on_one_path, row, tunnel_rows)
 {
 	struct sw_config *c = paths_config(PATHS);
 	struct rig *rig;
-	uint8_t bytes[FRAME_MAX_BYTES];
+	uint8_t bytes[FRAME_MAX_BYTES] = { 0 };
 	uint32_t first;
 
 	snprintf(c->sw.ecmp_hash, sizeof(c->sw.ecmp_hash),
@@ -284,7 +284,7 @@ Test(ecmp, the_pieces_of_a_datagram_take_one_path)
 {
 	struct rig *rig = rig_new(paths_config(PATHS));
 	struct frame f = flow();
-	uint8_t bytes[FRAME_MAX_BYTES];
+	uint8_t bytes[FRAME_MAX_BYTES] = { 0 };
 	uint32_t len;
 	uint32_t first;
 

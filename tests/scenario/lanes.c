@@ -136,7 +136,7 @@ TABLE_TEST(lanes, frames_with_tags_of_their_own_are_untouched, row, frame_rows)
 	struct rig *first = ring_rig(0);
 	struct rig *second = ring_rig(1);
 	struct frame f = row->frame;
-	uint8_t bytes[FRAME_MAX_BYTES];
+	uint8_t bytes[FRAME_MAX_BYTES] = { 0 };
 
 	f.src = frame_host_mac(0);
 	f.dst = frame_host_mac(1);
