@@ -47,6 +47,7 @@ bool sw_mac_set(struct sw *sw, lcore_t lcore, uint64_t mac, uint16_t vid, port_t
 	struct mac_slot *slot = mac_slot_find(bridge, mac_slot_key(mac, vid));
 	bool known = slot->key != 0;
 
+	port = logical_port(lc->pf, port);
 	if (mac == 0 || mac >> 40 & 1 || !is_member(lc, port, vid))
 		return false;
 	if (known && slot->port.v == port.v) {
@@ -84,12 +85,17 @@ bool sw_mac_forget(struct sw *sw, lcore_t lcore, uint64_t mac, uint16_t vid, por
 	const struct bridge_state *bridge = &sw->lcore[lcore.v].bridge;
 	const struct mac_slot *slot = mac_slot_find(bridge, mac_slot_key(mac, vid));
 
-	return slot->key != 0 && slot->port.v == port.v && sw_mac_delete(sw, lcore, mac, vid);
+	return slot->key != 0 && slot->port.v == logical_port(sw->pf, port).v &&
+	       sw_mac_delete(sw, lcore, mac, vid);
 }
 
 void sw_mac_forget_port(struct sw *sw, lcore_t lcore, port_t port)
 {
-	bridge_forget_port(&sw->lcore[lcore.v], port);
+	const struct port_profile *pf = &sw->pf->port[port.v];
+
+	// What is left of a LAG still leads to its addresses.
+	if (pf->lag == 0 || !port_is_reachable(&sw->port[pf->logical.v]))
+		bridge_forget_port(&sw->lcore[lcore.v], pf->logical);
 }
 
 uint32_t sw_mac_walk(const struct sw *sw, lcore_t lcore, uint32_t *at, struct mac_entry *out,

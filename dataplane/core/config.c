@@ -73,6 +73,11 @@ static const struct config_knob pfc_wd_knobs[] = {
 #include "schema/config.def"
 };
 
+#define LAG_KNOB(...) KNOB(lag_config, __VA_ARGS__)
+static const struct config_knob lag_knobs[] = {
+#include "schema/config.def"
+};
+
 #define INTERFACE_KNOB(...) KNOB(interface_config, __VA_ARGS__)
 static const struct config_knob interface_knobs[] = {
 #include "schema/config.def"
@@ -147,6 +152,7 @@ const struct config_table config_tables[CONFIG_TABLE_COUNT] = {
 	ROWS("queue", queue_knobs, queue, CONFIG_BINDING_MAX),
 	ROWS("vlan", vlan_knobs, vlan, CONFIG_VLAN_MAX),
 	ROWS("pfc_wd", pfc_wd_knobs, pfc_wd, CONFIG_PFC_WD_MAX),
+	ROWS("lag", lag_knobs, lag, CONFIG_LAG_MAX),
 	ROWS("interface", interface_knobs, interface, CONFIG_INTERFACE_MAX),
 	ROWS("neighbor", neighbor_knobs, neighbor, CONFIG_NEIGHBOR_MAX),
 	ROWS("next_hop", next_hop_knobs, next_hop, CONFIG_NEXT_HOP_MAX),

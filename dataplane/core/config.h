@@ -114,6 +114,12 @@ static inline const char *config_link_name(const char *devargs)
 	return prefix[i] == '\0' ? devargs + i : NULL;
 }
 
+#define LAG_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
+struct lag_config {
+	uint32_t line;
+#include "schema/config.def"
+};
+
 #define INTERFACE_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
 struct interface_config {
 	uint32_t line;
@@ -185,6 +191,7 @@ enum {
 	CONFIG_WRED_MAX = 32,
 	CONFIG_VLAN_MAX = 256,
 	CONFIG_PFC_WD_MAX = 256,
+	CONFIG_LAG_MAX = 64,
 	CONFIG_INTERFACE_MAX = 256,
 	CONFIG_NEIGHBOR_MAX = 1024,
 	CONFIG_NEXT_HOP_MAX = 1024,
@@ -212,6 +219,7 @@ struct sw_config {
 	uint32_t queue_count;
 	uint32_t vlan_count;
 	uint32_t pfc_wd_count;
+	uint32_t lag_count;
 	uint32_t interface_count;
 	uint32_t neighbor_count;
 	uint32_t next_hop_count;
@@ -234,6 +242,7 @@ struct sw_config {
 	struct queue_config queue[CONFIG_BINDING_MAX];
 	struct vlan_config vlan[CONFIG_VLAN_MAX];
 	struct pfc_wd_config pfc_wd[CONFIG_PFC_WD_MAX];
+	struct lag_config lag[CONFIG_LAG_MAX];
 	struct interface_config interface[CONFIG_INTERFACE_MAX];
 	struct neighbor_config neighbor[CONFIG_NEIGHBOR_MAX];
 	struct next_hop_config next_hop[CONFIG_NEXT_HOP_MAX];
@@ -246,10 +255,10 @@ struct sw_config {
 	struct acl_config acl[CONFIG_ACL_MAX];
 };
 
-enum { CONFIG_TABLE_COUNT = 23 };
+enum { CONFIG_TABLE_COUNT = 24 };
 
 // The descriptors of all of it: [0] is the top level, then buffer_pool, buffer_profile, port,
 // impairment, buffer_pg, buffer_queue, map, scheduler, wred_profile, queue, vlan, pfc_wd,
-// interface, neighbor, next_hop, route, edge, host, turn, acl_group,
+// lag, interface, neighbor, next_hop, route, edge, host, turn, acl_group,
 // acl, binding.
 extern const struct config_table config_tables[CONFIG_TABLE_COUNT];

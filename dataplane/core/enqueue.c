@@ -99,17 +99,12 @@ static COLD enum drop_reason refuse_all(struct port_state *st, const struct pkt 
 	return st->hello.refused >> p->queue.v & 1 ? DROP_EGRESS_MISMATCH : DROP_PFC_WD_TX;
 }
 
-void forward(struct sw_lcore *lc, struct pkt *p, ns_t now)
+static inline void deliver(struct sw_lcore *lc, struct port_state *st, struct pkt *p, ns_t now)
 {
 	const struct port_profile *pf = port_profile_of(lc, p->out_port);
-	struct port_state *st = port_state_of(lc, p->out_port);
 	uint32_t tag_bytes = p->l3_offset - ETHERNET_HEADER;
 	enum drop_reason reason;
 
-	if (__builtin_expect(pf->lcore.v != lc->id.v, 0)) {
-		hand_off(lc, pf->lcore, p);
-		return;
-	}
 	p->queue = (queue_t){ pf->tc_to_queue[p->tc.v] };
 	if (st->refused >> p->queue.v & 1)
 		reason = refuse_all(st, p);
@@ -119,4 +114,40 @@ void forward(struct sw_lcore *lc, struct pkt *p, ns_t now)
 		reason = enqueue(lc, pf, st, p, now);
 	if (reason != DROP_NONE)
 		drop(lc, p, reason);
+}
+
+__attribute__((noinline)) void forward_here(struct sw_lcore *lc, struct pkt *p, ns_t now)
+{
+	deliver(lc, port_state_of(lc, p->out_port), p, now);
+}
+
+// Towards a LAG, or a port of another lcore.
+static __attribute__((noinline)) void forward_on(struct sw_lcore *lc, struct pkt *p, ns_t now)
+{
+	const struct port_profile *pf = port_profile_of(lc, p->out_port);
+
+	if (pf->lag != 0) {
+		const port_t member = lag_pick(lc, p);
+
+		if (member.v == PORT_NONE.v) {
+			drop(lc, p, DROP_EGRESS_DOWN);
+			return;
+		}
+		p->out_port = member;
+		pf = port_profile_of(lc, member);
+	}
+	if (pf->lcore.v == lc->id.v)
+		forward_here(lc, p, now);
+	else
+		hand_off(lc, pf->lcore, p);
+}
+
+void forward(struct sw_lcore *lc, struct pkt *p, ns_t now)
+{
+	struct port_state *st = port_state_of(lc, p->out_port);
+
+	if (__builtin_expect(st->way != lc->id.v, 0))
+		forward_on(lc, p, now);
+	else
+		deliver(lc, st, p, now);
 }

@@ -161,7 +161,7 @@ static bool ip_allowed(const struct source *src, const struct pkt *p, uint64_t m
 
 bool guard_allows(const struct sw_profile *pf, const struct port_profile *port, const struct pkt *p)
 {
-	const struct source src = { pf, p->in_port, frame_vid(port, p) };
+	const struct source src = { pf, port->logical, frame_vid(port, p) };
 	const uint64_t mac = load_be48(p->data + 6);
 
 	return macs_allowed(&src, p, mac) &&

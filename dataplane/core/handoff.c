@@ -29,7 +29,7 @@ static uint32_t take_from(struct sw_lcore *lc, struct lane *lane, ns_t now)
 		for (uint32_t i = 0; i < count; i++)
 			__builtin_prefetch(pkts[i], 1);
 		for (uint32_t i = 0; i < count; i++)
-			forward(lc, pkts[i], now);
+			forward_here(lc, pkts[i], now);
 		left -= count;
 	}
 	return total;

@@ -137,7 +137,7 @@ void hello_mask_scan(struct sw_lcore *lc, struct port_set *changed)
 	struct scan s;
 
 	s.lc = lc;
-	s.up = load_ports(&lc->sw->up);
+	s.up = load_ports(&lc->sw->reachable);
 	s.group = GROUP_NONE;
 	memset(&s.own, 0, sizeof(s.own));
 	memset(&s.nowhere, 0, sizeof(s.nowhere));

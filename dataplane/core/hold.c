@@ -123,7 +123,7 @@ void hold_release(struct sw_lcore *lc, uint64_t mac, uint16_t vid, port_t port, 
 		}
 		hold_take(&lc->hold, link, before);
 		p->out_port = port;
-		if (port.v == p->in_port.v)
+		if (port.v == logical_port(lc->pf, p->in_port).v)
 			drop(lc, p, DROP_SAME_PORT);
 		else
 			forward_turned(lc, p, now);

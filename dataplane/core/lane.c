@@ -88,14 +88,15 @@ enum drop_reason lane_parse(const struct sw_lcore *lc, const struct port_profile
 enum drop_reason lane_turn(const struct sw_lcore *lc, struct pkt *p)
 {
 	const struct turn_map *turns = lc->tables->turns;
+	const port_t in = logical_port(lc->pf, p->in_port);
 	uint8_t to;
 
 	// A frame of the switch itself has not turned.
 	if (p->in_port.v == PORT_NONE.v)
 		return DROP_NONE;
-	if (p->in_port.v >= turns->port_count || p->out_port.v >= turns->port_count)
+	if (in.v >= turns->port_count || p->out_port.v >= turns->port_count)
 		return DROP_TURN_DENIED;
-	to = turn_map_get(turns, p->in_port, p->out_port, p->lane);
+	to = turn_map_get(turns, in, p->out_port, p->lane);
 	if (to == TURN_DENY)
 		return DROP_TURN_DENIED;
 	p->lane = to;
@@ -112,11 +113,13 @@ enum drop_reason lane_turn(const struct sw_lcore *lc, struct pkt *p)
 
 void lane_filter(const struct sw_lcore *lc, const struct pkt *p, struct port_set *ports)
 {
+	const port_t in = logical_port(lc->pf, p->in_port);
+
 	if (p->in_port.v == PORT_NONE.v)
 		return;
 	PORT_SET_FOR_EACH(port, ports) {
-		if (p->in_port.v >= lc->tables->turns->port_count ||
-		    turn_map_get(lc->tables->turns, p->in_port, port, p->lane) == TURN_DENY)
+		if (in.v >= lc->tables->turns->port_count ||
+		    turn_map_get(lc->tables->turns, in, port, p->lane) == TURN_DENY)
 			port_set_remove(ports, port);
 	}
 }

@@ -109,6 +109,8 @@ int profile_build(const struct sw_config *config, struct sw_profile *pf,
 	if (rc == 0)
 		rc = build_impairments(&b);
 	if (rc == 0)
+		rc = build_lags(&b);
+	if (rc == 0)
 		rc = build_buffers(&b);
 	if (rc == 0)
 		rc = build_queues(&b);
@@ -126,6 +128,8 @@ int profile_build(const struct sw_config *config, struct sw_profile *pf,
 		rc = build_acl(&b);
 	if (rc == 0)
 		rc = build_guard(&b);
+	if (rc == 0)
+		rc = check_lags(&b);
 	return rc;
 }
 

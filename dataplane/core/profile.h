@@ -15,6 +15,7 @@
 #include "dataplane/core/impair.h"
 #include "ecn/ecn.h"
 #include "pfc/pfc.h"
+#include "routing/group.h"
 #include "routing/hash.h"
 #include "routing/turn_map.h"
 
@@ -92,11 +93,13 @@ struct port_profile {
 	uint8_t cnp_pg;        // priority group of CNPs: one of their own if one is free
 	bool cnp_follows_rate; // the cap of the CNP queue is one percent of the rate
 	bool trust_dscp;
-	bool fabric;   // another switch: its lanes count
-	bool lane_tag; // every frame carries a priority tag that says its lane
-	bool lanes;    // lanes are in use: lane_parse() takes the place of parse and classify
-	bool hold;     // XOFF stops the polling of this port instead of sending frames
-	uint16_t pvid; // VLAN of untagged frames, 0: none
+	bool fabric;    // another switch: its lanes count
+	bool lane_tag;  // every frame carries a priority tag that says its lane
+	bool lanes;     // lanes are in use: lane_parse() takes the place of parse and classify
+	bool hold;      // XOFF stops the polling of this port instead of sending frames
+	port_t logical; // itself, or the port that stands for its LAG
+	uint16_t pvid;  // VLAN of untagged frames, 0: none
+	uint8_t lag;    // row of sw_profile.lag plus 1, 0: in none
 	uint8_t map_ethertypes;   // rows of ethertype_to_tc in use
 	uint8_t filters;          // FILTER_*
 	uint32_t max_frame_bytes; // MTU + 14, without tags
@@ -121,11 +124,31 @@ struct port_profile {
 	uint8_t lossless_queues; // that PFC of the port protects
 };
 
+enum {
+	LAG_MEMBER_MAX = 16,
+	LAG_BUCKET_MAX = 256,
+};
+
+// A link aggregation group. Its buckets lie in the profile, which has no pointers into itself.
+struct lag_profile {
+	char name[CONFIG_NAME_BYTES];
+	struct port_set members;
+	port_t logical; // the lowest of them
+	uint16_t member_count;
+	uint16_t min_links;
+	_Alignas(struct group) uint8_t group[sizeof(struct group) + LAG_BUCKET_MAX];
+};
+
+static inline const struct group *lag_group(const struct lag_profile *lag)
+{
+	return (const struct group *)(const void *)lag->group;
+}
+
 struct vlan_profile {
 	uint16_t vid;
-	struct port_set members;
-	struct port_set untagged;
-	bool routed; // the switch has an address in it
+	struct port_set members;  // logical ports
+	struct port_set untagged; // all ports
+	bool routed;              // the switch has an address in it
 };
 
 enum { LANE_NONE = 0xff, EDGE_NONE = UINT16_MAX };
@@ -158,11 +181,14 @@ struct sw_profile {
 	uint16_t edge_number; // EDGE_NONE: not an edge switch
 	uint64_t router_mac;
 	struct hash_profile ecmp_hash;
+	struct hash_profile lag_hash;
+	uint32_t lag_count;
 	uint64_t mac_age_ns;
 	uint64_t solicit_ns;
 	uint16_t vlan_index[4096]; // vid to row of `vlan` plus 1, 0: no such VLAN
 	struct pool_profile pool[CONFIG_POOL_MAX];
 	struct vlan_profile vlan[CONFIG_VLAN_MAX];
+	struct lag_profile lag[CONFIG_LAG_MAX];
 	struct port_profile port[]; // port_count; rows and index of the access list follow
 };
 
@@ -223,6 +249,14 @@ void profile_adopt_rate(struct sw_profile *pf, port_t port, uint64_t bps);
 
 // Bytes of buffer memory that the profile may fill: pools and headroom of one direction.
 uint64_t profile_buffer_bytes(const struct sw_profile *pf);
+
+// The name by which a logical port is known: its LAG's, or its own.
+static inline const char *profile_link_name(const struct sw_profile *pf, port_t port)
+{
+	const uint8_t lag = pf->port[port.v].lag;
+
+	return lag != 0 ? pf->lag[lag - 1].name : pf->port[port.v].name;
+}
 
 // Shared bytes that a PG or queue may use when `free_bytes` of the pool's shared part are free.
 static inline uint64_t threshold_bytes(const struct threshold *th, uint64_t free_bytes)

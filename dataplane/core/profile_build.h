@@ -32,8 +32,23 @@ void cap_cnp_queue(const struct sw_profile *pf, struct port_profile *port);
 // profile_vlan.c
 int build_vlans(struct build *b);
 
+// profile_lag.c: LAGs and their members.
+int build_lags(struct build *b);
+
+// profile_lag.c: the members of a LAG are alike.
+int check_lags(struct build *b);
+
+// profile_lag.c: index of the port that this name stands for, a port's or a LAG's; port_count when
+// there is none.
+uint32_t find_link(const struct sw_config *config, const char *name);
+
+// profile_lag.c: as find_ports(), for rows that name LAGs instead of their members.
+int find_links(struct build *b, const char *name, uint32_t line, const char *object,
+	       uint32_t *first, uint32_t *end);
+
 // profile_watchdog.c
 int build_watchdogs(struct build *b);
+
 // profile_fabric.c: router address, hash, lanes.
 int build_fabric(struct build *b);
 
@@ -56,6 +71,9 @@ int check_lossless(struct build *b);
 
 // profile_name.c: names of switch and ports, which become names of files and words of commands.
 int check_names(struct build *b);
+
+// profile_name.c: letters, digits, _ - and ., beginning with a letter or digit.
+bool is_name(const char *name);
 
 // profile_name.c: next word of a space-separated list into `word`; false at the end.
 bool next_word(const char **text, char word[CONFIG_NAME_BYTES]);

@@ -10,6 +10,8 @@
 #include "dataplane/core/profile_build.h"
 #include "dataplane/core/stage.h"
 
+#include <errno.h>
+
 #include "base/hash.h"
 #include "dataplane/core/stage.h"
 
@@ -18,11 +20,11 @@ static uint64_t mac_of_name(const char *name)
 	return (hash_text(name) & 0x00ffffffffff) | 0x020000000000; // locally administered
 }
 
-static int parse_fields(struct build *b, const char *text, uint32_t *fields)
+static int parse_fields(struct build *b, const char *text, uint32_t unset, uint32_t *fields)
 {
 	char word[CONFIG_NAME_BYTES];
 
-	*fields = *text == '\0' ? HASH_FIELDS_DEFAULT : 0;
+	*fields = *text == '\0' ? unset : 0;
 	while (next_word(&text, word)) {
 		uint32_t i = 0;
 
@@ -46,7 +48,25 @@ static int build_hash(struct build *b)
 	hash->rotation = (uint8_t)sw->ecmp_hash_offset;
 	hash->algorithm = (uint8_t)sw->ecmp_hash_algorithm;
 	hash->symmetric = sw->ecmp_hash_symmetric != 0;
-	return parse_fields(b, sw->ecmp_hash, &hash->fields);
+	return parse_fields(b, sw->ecmp_hash, HASH_FIELDS_DEFAULT, &hash->fields);
+}
+
+// What is not IP spreads by its addresses.
+#define LAG_FIELDS_DEFAULT                                                                         \
+	(HASH_FIELDS_DEFAULT | 1u << HASH_DST_MAC | 1u << HASH_SRC_MAC | 1u << HASH_ETHERTYPE)
+
+// A hash of its own: behind a group, all flows that reach a LAG have hashed alike there.
+static int build_lag_hash(struct build *b)
+{
+	const struct switch_config *sw = &b->config->sw;
+	struct hash_profile *hash = &b->pf->lag_hash;
+
+	hash->seed = (uint32_t)(sw->lag_hash_seed == CONFIG_UNSET ? hash_text(sw->name) >> 32 :
+								    sw->lag_hash_seed);
+	hash->rotation = (uint8_t)sw->lag_hash_offset;
+	hash->algorithm = (uint8_t)sw->lag_hash_algorithm;
+	hash->symmetric = sw->lag_hash_symmetric != 0;
+	return parse_fields(b, sw->lag_hash, LAG_FIELDS_DEFAULT, &hash->fields);
 }
 
 // Queues of lossless priorities.
@@ -115,7 +135,7 @@ int build_fabric(struct build *b)
 		if (vlan != 0)
 			pf->vlan[vlan - 1].routed = true;
 	}
-	return build_hash(b);
+	return build_hash(b) != 0 ? -EINVAL : build_lag_hash(b);
 }
 
 // The class, among those of the lanes, whose group and queue nobody else shares.

@@ -5,6 +5,8 @@
 
 #include "dataplane/core/profile_build.h"
 
+#include <errno.h>
+
 static uint32_t slot_count(const struct sw_config *config)
 {
 	uint32_t count = 2; // one is always empty: that ends a search
@@ -35,13 +37,16 @@ static bool is_member(const struct sw_profile *pf, uint64_t vid, uint32_t port)
 
 static int add_binding(struct build *b, const struct binding_config *row)
 {
-	const uint32_t port = find_port(b->config, row->port);
+	const uint32_t port = find_link(b->config, row->port);
+	uint32_t first, end;
 	const uint32_t bytes = ip_family_bits(row->ip.family) / 8;
 	struct guard_slot claim = { .kind = GUARD_MAC };
 	uint64_t vid = row->vlan;
 
 	if (port == b->config->port_count)
 		return build_fail(b, FAULT_UNKNOWN_PORT, row->line, "binding", row->port, 0, 0);
+	if (find_links(b, row->port, row->line, "binding", &first, &end) != 0)
+		return -EINVAL;
 	if (vid == CONFIG_UNSET)
 		vid = b->pf->port[port].pvid;
 	if (!is_member(b->pf, vid, port))

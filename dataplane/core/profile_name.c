@@ -10,7 +10,7 @@ static bool is_alnum(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static bool is_name(const char *name)
+bool is_name(const char *name)
 {
 	if (!is_alnum(name[0]))
 		return false;

@@ -7,18 +7,30 @@
 
 enum { DEFAULT_VLAN = 1 };
 
-static int add_member(struct build *b, const struct vlan_config *row, struct vlan_profile *vlan,
-		      uint16_t n, bool untagged)
+// Frames leave by any member of a LAG in the same way.
+static void add_untagged(struct sw_profile *pf, struct vlan_profile *vlan, port_t logical)
 {
-	struct port_profile *port = &b->pf->port[n];
+	for (uint16_t n = 0; n < pf->port_count; n++) {
+		if (pf->port[n].logical.v != logical.v)
+			continue;
+		port_set_add(&vlan->untagged, (port_t){ n });
+		pf->port[n].pvid = vlan->vid;
+	}
+}
 
-	port_set_add(&vlan->members, (port_t){ n });
+// Of a LAG, the port that stands for it.
+static int add_member(struct build *b, const struct vlan_config *row, struct vlan_profile *vlan,
+		      port_t logical, bool untagged)
+{
+	if (b->pf->port[logical.v].logical.v != logical.v)
+		return 0;
+	port_set_add(&vlan->members, logical);
 	if (!untagged)
 		return 0;
-	if (port->pvid != 0)
-		return build_fail(b, FAULT_VLAN_PORT_TWICE, row->line, "vlan", port->name, 0, 0);
-	port_set_add(&vlan->untagged, (port_t){ n });
-	port->pvid = vlan->vid;
+	if (b->pf->port[logical.v].pvid != 0)
+		return build_fail(b, FAULT_VLAN_PORT_TWICE, row->line, "vlan",
+				  profile_link_name(b->pf, logical), 0, 0);
+	add_untagged(b->pf, vlan, logical);
 	return 0;
 }
 
@@ -32,9 +44,9 @@ static int add_members(struct build *b, const struct vlan_config *row, struct vl
 	while (rc == 0 && next_word(&names, name)) {
 		uint32_t first, end;
 
-		rc = find_ports(b, name, row->line, "vlan", &first, &end);
+		rc = find_links(b, name, row->line, "vlan", &first, &end);
 		for (uint32_t n = first; rc == 0 && n < end; n++)
-			rc = add_member(b, row, vlan, (uint16_t)n, untagged);
+			rc = add_member(b, row, vlan, (port_t){ (uint16_t)n }, untagged);
 	}
 	return rc;
 }
@@ -74,11 +86,12 @@ int build_vlans(struct build *b)
 				  CONFIG_VLAN_MAX - 1);
 	rest = add_vlan(pf, DEFAULT_VLAN);
 	for (uint32_t n = 0; n < pf->port_count; n++) {
-		if (pf->port[n].pvid != 0)
+		const port_t port = { (uint16_t)n };
+
+		if (pf->port[n].pvid != 0 || pf->port[n].logical.v != n)
 			continue;
-		pf->port[n].pvid = DEFAULT_VLAN;
-		port_set_add(&rest->members, (port_t){ (uint16_t)n });
-		port_set_add(&rest->untagged, (port_t){ (uint16_t)n });
+		port_set_add(&rest->members, port);
+		add_untagged(pf, rest, port);
 	}
 	return 0;
 }

@@ -44,41 +44,57 @@ static bool find_vlan(const struct sw_lcore *lc, const struct port_profile *port
 
 	p->vid = frame_vid(port, p);
 	index = lc->pf->vlan_index[p->vid];
-	return index != 0 && port_set_has(&lc->pf->vlan[index - 1].members, p->in_port);
+	return index != 0 && port_set_has(&lc->pf->vlan[index - 1].members, port->logical);
+}
+
+static void say_learn(struct sw_lcore *lc, uint64_t mac, uint16_t vid, port_t port)
+{
+	struct sw_action *action = action_add(lc, SW_ACTION_LEARN, NULL);
+
+	action->mac = mac;
+	action->vid = vid;
+	action->port = port;
 }
 
 // Announces a new or moved source to the control thread; a burst of one source does so once.
 static COLD void announce(struct sw_lcore *lc, const struct pkt *p, uint64_t mac, uint64_t key,
 			  ns_t now)
 {
+	const port_t port = logical_port(lc->pf, p->in_port);
 	struct bridge_state *bridge = &lc->bridge;
-	struct sw_action *action;
 
-	if (bridge->port_used[p->in_port.v] >= port_profile_of(lc, p->in_port)->mac_limit ||
+	if (bridge->port_used[port.v] >= port_profile_of(lc, port)->mac_limit ||
 	    bridge->used == lc->pf->mac_count)
 		return;
-	if (bridge->learn_key == key && bridge->learn_port.v == p->in_port.v &&
+	if (bridge->learn_key == key && bridge->learn_port.v == port.v &&
 	    ns_since(now, bridge->learn_at) < LEARN_REPEAT_NS)
 		return;
 	bridge->learn_key = key;
-	bridge->learn_port = p->in_port;
+	bridge->learn_port = port;
 	bridge->learn_at = now;
-	action = action_add(lc, SW_ACTION_LEARN, NULL);
-	action->mac = mac;
-	action->vid = p->vid;
-	action->port = p->in_port;
+	say_learn(lc, mac, p->vid, port);
 }
 
-static inline void learn(struct sw_lcore *lc, const struct pkt *p, ns_t now)
+// The owner of a LAG ages its addresses, but it may be another member that they are seen on.
+static COLD void stamp(struct sw_lcore *lc, struct mac_slot *slot, uint64_t mac, uint16_t vid,
+		       ns_t now)
+{
+	slot->seen = now;
+	if (port_profile_of(lc, slot->port)->lcore.v != lc->id.v)
+		say_learn(lc, mac, vid, slot->port);
+}
+
+static inline void learn(struct sw_lcore *lc, const struct port_profile *port, const struct pkt *p,
+			 ns_t now)
 {
 	uint64_t mac = src_mac(p);
 	uint64_t key = mac_slot_key(mac, p->vid);
 	struct mac_slot *slot = mac_slot_find(&lc->bridge, key);
 
-	if (slot->key == 0 || slot->port.v != p->in_port.v)
+	if (slot->key == 0 || slot->port.v != port->logical.v)
 		announce(lc, p, mac, key, now);
 	else if (ns_since(now, slot->seen) > SEEN_GRAIN_NS)
-		slot->seen = now;
+		stamp(lc, slot, mac, p->vid, now);
 }
 
 static COLD enum route_verdict flood(struct sw_lcore *lc, const struct pkt *p,
@@ -88,9 +104,9 @@ static COLD enum route_verdict flood(struct sw_lcore *lc, const struct pkt *p,
 
 	*ports = vlan->members;
 	if (p->in_port.v < lc->pf->port_count)
-		port_set_remove(ports, p->in_port);
+		port_set_remove(ports, logical_port(lc->pf, p->in_port));
 	PORT_SET_FOR_EACH(port, ports) {
-		if (!port_is_up(&lc->port[port.v]))
+		if (!port_is_reachable(&lc->port[port.v]))
 			port_set_remove(ports, port);
 	}
 	return port_set_empty(ports) ? refuse(reason, DROP_FLOOD_NOWHERE) : ROUTE_FLOOD;
@@ -113,15 +129,16 @@ static inline bool for_control(const struct pkt *p)
 }
 
 // Where the address table says, or everywhere.
-static inline enum route_verdict bridge(struct sw_lcore *lc, struct pkt *p, uint64_t mac,
-					struct port_set *ports, enum drop_reason *reason, ns_t now)
+static inline enum route_verdict bridge(struct sw_lcore *lc, const struct port_profile *port,
+					struct pkt *p, uint64_t mac, struct port_set *ports,
+					enum drop_reason *reason, ns_t now)
 {
 	const struct mac_slot *slot = mac_slot_find(&lc->bridge, mac_slot_key(mac, p->vid));
 
-	if (slot->key != 0 && port_is_up(&lc->port[slot->port.v])) {
+	if (slot->key != 0 && port_is_reachable(&lc->port[slot->port.v])) {
 		p->out_port = slot->port;
-		return slot->port.v == p->in_port.v ? refuse(reason, DROP_SAME_PORT) :
-						      ROUTE_FORWARD;
+		return slot->port.v == port->logical.v ? refuse(reason, DROP_SAME_PORT) :
+							 ROUTE_FORWARD;
 	}
 	if (p->flags & PKT_LOSSLESS)
 		return ROUTE_HOLD;
@@ -146,8 +163,9 @@ static enum route_verdict to_router(struct sw_lcore *lc, struct pkt *p, enum dro
 	return verdict;
 }
 
-static enum route_verdict by_tables(struct sw_lcore *lc, struct pkt *p, struct port_set *ports,
-				    enum drop_reason *reason, ns_t now)
+static enum route_verdict by_tables(struct sw_lcore *lc, const struct port_profile *port,
+				    struct pkt *p, struct port_set *ports, enum drop_reason *reason,
+				    ns_t now)
 {
 	const uint64_t mac = dst_mac(p);
 	const bool managed = lc->pf->managed;
@@ -155,7 +173,7 @@ static enum route_verdict by_tables(struct sw_lcore *lc, struct pkt *p, struct p
 
 	// Switches of a fabric share the router's address: it has no place of its own.
 	if (!managed && src_mac(p) != lc->pf->router_mac)
-		learn(lc, p, now);
+		learn(lc, port, p, now);
 	if ((p->flags & PKT_GROUP || for_control(p)) && policed(lc, p, now))
 		return refuse(reason, DROP_FLOOD_POLICED);
 	if (for_control(p))
@@ -167,7 +185,8 @@ static enum route_verdict by_tables(struct sw_lcore *lc, struct pkt *p, struct p
 	row = edge_table_find_mac(lc->tables->where, p->vid, mac);
 	if (row != EDGE_TABLE_NONE)
 		return route_host(lc, p, row, reason);
-	return managed ? refuse(reason, DROP_NO_ROUTE) : bridge(lc, p, mac, ports, reason, now);
+	return managed ? refuse(reason, DROP_NO_ROUTE) :
+			 bridge(lc, port, p, mac, ports, reason, now);
 }
 
 // Last of all the turn map judges.
@@ -189,13 +208,11 @@ static enum route_verdict judge(struct sw_lcore *lc, struct pkt *p, enum route_v
 }
 
 // As route(), on a switch that has tables.
-static __attribute__((noinline)) enum route_verdict route_with_tables(struct sw_lcore *lc,
-								      struct pkt *p,
-								      struct port_set *ports,
-								      enum drop_reason *reason,
-								      ns_t now)
+static __attribute__((noinline)) enum route_verdict route_with_tables(
+	struct sw_lcore *lc, const struct port_profile *port, struct pkt *p, struct port_set *ports,
+	enum drop_reason *reason, ns_t now)
 {
-	return judge(lc, p, by_tables(lc, p, ports, reason, now), ports, reason);
+	return judge(lc, p, by_tables(lc, port, p, ports, reason, now), ports, reason);
 }
 
 enum route_verdict route(struct sw_lcore *lc, const struct port_profile *port, struct pkt *p,
@@ -208,15 +225,15 @@ enum route_verdict route(struct sw_lcore *lc, const struct port_profile *port, s
 	if (!find_vlan(lc, port, p))
 		return refuse(reason, DROP_VLAN_NOT_MEMBER);
 	if (__builtin_expect(lc->tables != NULL, 0))
-		return route_with_tables(lc, p, ports, reason, now);
-	learn(lc, p, now);
+		return route_with_tables(lc, port, p, ports, reason, now);
+	learn(lc, port, p, now);
 	if ((p->flags & PKT_GROUP || for_control(p)) && policed(lc, p, now))
 		return refuse(reason, DROP_FLOOD_POLICED);
 	if (for_control(p))
 		return ROUTE_PUNT;
 	if (p->flags & PKT_GROUP)
 		return flood(lc, p, ports, reason);
-	return bridge(lc, p, mac, ports, reason, now);
+	return bridge(lc, port, p, mac, ports, reason, now);
 }
 
 static enum route_verdict bridge_injected(struct sw_lcore *lc, struct pkt *p,
@@ -230,7 +247,8 @@ static enum route_verdict bridge_injected(struct sw_lcore *lc, struct pkt *p,
 	if (slot->key == 0)
 		return flood(lc, p, ports, reason);
 	p->out_port = slot->port;
-	return slot->port.v == p->in_port.v ? refuse(reason, DROP_SAME_PORT) : ROUTE_FORWARD;
+	return slot->port.v == logical_port(lc->pf, p->in_port).v ? refuse(reason, DROP_SAME_PORT) :
+								    ROUTE_FORWARD;
 }
 
 // In managed mode only what the switch itself asks is flooded.

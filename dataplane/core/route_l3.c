@@ -67,24 +67,44 @@ static bool leads_to(const struct sw_lcore *lc, uint16_t vid, port_t port)
 	return vid == 0 || (index != 0 && port_set_has(&lc->pf->vlan[index - 1].members, port));
 }
 
-static void leave_out(struct port_set *ports, const struct port_set *others)
+// Of a LAG it is enough that one member is not among the others.
+static bool lag_is_left(const struct sw_lcore *lc, const struct lag_profile *lag,
+			const struct port_set *others)
 {
+	uint64_t left = 0;
+
 	for (uint32_t i = 0; i < PORT_SET_WORDS; i++)
-		ports->word[i] &= ~__atomic_load_n(&others->word[i], __ATOMIC_RELAXED);
+		left |= lag->members.word[i] & ~others->word[i] &
+			__atomic_load_n(&lc->sw->usable.word[i], __ATOMIC_RELAXED);
+	return left != 0;
 }
 
-// Ports that are up, without those whose peers have no way to `edge`; for a lossless packet also
-// without those whose peers disagree.
-static struct port_set usable_ports(const struct sw_lcore *lc, uint16_t edge, bool lossless)
+static void leave_out(const struct sw_lcore *lc, struct port_set *ports,
+		      const struct port_set *others)
 {
-	struct port_set ports;
+	const struct port_set before = *ports;
+	const struct port_set out = port_set_load(others);
 
 	for (uint32_t i = 0; i < PORT_SET_WORDS; i++)
-		ports.word[i] = __atomic_load_n(&lc->sw->up.word[i], __ATOMIC_RELAXED);
+		ports->word[i] &= ~out.word[i];
+	for (uint32_t i = 0; i < lc->pf->lag_count; i++) {
+		const struct lag_profile *lag = &lc->pf->lag[i];
+
+		if (port_set_has(&before, lag->logical) && lag_is_left(lc, lag, &out))
+			port_set_add(ports, lag->logical);
+	}
+}
+
+// Ports that can be reached, without those whose peers have no way to `edge`; for a lossless packet
+// also without those whose peers disagree.
+static struct port_set usable_ports(const struct sw_lcore *lc, uint16_t edge, bool lossless)
+{
+	struct port_set ports = port_set_load(&lc->sw->reachable);
+
 	if (edge < HELLO_EDGE_MAX && lc->sw->masked != NULL)
-		leave_out(&ports, &lc->sw->masked[edge]);
+		leave_out(lc, &ports, &lc->sw->masked[edge]);
 	if (lossless)
-		leave_out(&ports, &lc->sw->disagreed);
+		leave_out(lc, &ports, &lc->sw->disagreed);
 	return ports;
 }
 
@@ -120,7 +140,7 @@ static enum route_verdict to_group(struct sw_lcore *lc, struct pkt *p, uint16_t 
 	hop = &lc->tables->next_hop[m->next_hop];
 	p->out_port = m->port;
 	if (!(p->flags & PKT_ROUTED)) {
-		if (m->port.v == p->in_port.v)
+		if (m->port.v == logical_port(lc->pf, p->in_port).v)
 			return refuse(reason, DROP_SAME_PORT);
 		return leads_to(lc, p->vid, m->port) ? ROUTE_FORWARD :
 						       refuse(reason, DROP_VLAN_NOT_MEMBER);
@@ -142,7 +162,7 @@ static enum route_verdict to_neighbor(struct sw_lcore *lc, struct pkt *p, const 
 {
 	const struct mac_slot *slot = mac_slot_find(&lc->bridge, mac_slot_key(d->mac, d->vid));
 
-	if (slot->key == 0 || !port_is_up(&lc->port[slot->port.v])) {
+	if (slot->key == 0 || !port_is_reachable(&lc->port[slot->port.v])) {
 		p->vid = d->vid;
 		return ROUTE_HOLD;
 	}
@@ -157,14 +177,14 @@ static enum route_verdict to_edge(struct sw_lcore *lc, struct pkt *p, const stru
 	uint16_t group;
 
 	if (d->number == lc->tables->self) {
-		p->out_port = d->port;
-		if (!port_is_up(&lc->port[d->port.v]))
+		p->out_port = port_profile_of(lc, d->port)->logical;
+		if (!port_is_reachable(&lc->port[p->out_port.v]))
 			return refuse(reason, DROP_GROUP_DEAD);
-		if (!leads_to(lc, d->vid, d->port))
+		if (!leads_to(lc, d->vid, p->out_port))
 			return refuse(reason, DROP_VLAN_NOT_MEMBER);
 		if (p->flags & PKT_ROUTED)
 			rewrite(lc, p, d->mac, d->vid);
-		else if (d->port.v == p->in_port.v)
+		else if (p->out_port.v == logical_port(lc->pf, p->in_port).v)
 			return refuse(reason, DROP_SAME_PORT);
 		return ROUTE_FORWARD;
 	}

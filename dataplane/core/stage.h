@@ -122,6 +122,20 @@ void hold_retry(struct sw_lcore *lc, ns_t now);
 void hold_expire(struct sw_lcore *lc, ns_t now);
 ns_t hold_deadline(const struct sw_lcore *lc);
 
+// --- lag.c --------------------------------------------------------------------------------------
+
+// The link of a port went up or down: whether it, or its LAG, may be sent to.
+void lag_update(struct sw *sw, port_t port);
+
+// After sw->pf was replaced.
+void lag_rebind(struct sw *sw);
+
+// The member of the LAG of out_port that the packet leaves by, PORT_NONE when the LAG is down.
+port_t lag_pick(const struct sw_lcore *lc, const struct pkt *p);
+
+// A copy of a set that other lcores write.
+struct port_set port_set_load(const struct port_set *set);
+
 // --- between lcores: handoff.c ------------------------------------------------------------------
 
 // Gives a routed packet to the lcore of its egress port.
@@ -151,9 +165,12 @@ uint64_t headroom_left(const struct pool_state *pool, uint64_t limit);
 // --- stage 5: enqueue.c -------------------------------------------------------------------------
 
 // Takes a routed packet to its queue and charges that, or drops it: link down, longer than the
-// port's MTU, over the queue's limit if lossy, WRED. Marks, if that is to be done here. If the port
-// is another lcore's, that one does all this, in sw_take().
+// port's MTU, over the queue's limit if lossy, WRED. Marks, if that is to be done here. Of a LAG it
+// picks the member first. If the port is another lcore's, that one does all this, in sw_take().
 void forward(struct sw_lcore *lc, struct pkt *p, ns_t now);
+
+// The same for a packet whose out_port is known to be a port of this lcore, not a LAG.
+void forward_here(struct sw_lcore *lc, struct pkt *p, ns_t now);
 
 // --- stage 6: sched.c ---------------------------------------------------------------------------
 

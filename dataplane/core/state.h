@@ -103,12 +103,16 @@ struct hello_state {
 	struct hello_peer about;
 };
 
+enum { WAY_LAG = UINT8_MAX };
+
 struct port_state {
 	// ingress side
 	_Atomic(bool) link_up; // read by every lcore: port_is_up()
-	uint8_t xoff_mask;     // PGs in XOFF
-	uint8_t discarded;     // PGs whose arrivals the watchdog discards
-	uint8_t muted;         // priorities that the watchdog keeps from announcing XOFF
+	// Of the logical port; written by whoever owns a member: port_is_reachable().
+	_Atomic(bool) reachable;
+	uint8_t xoff_mask; // PGs in XOFF
+	uint8_t discarded; // PGs whose arrivals the watchdog discards
+	uint8_t muted;     // priorities that the watchdog keeps from announcing XOFF
 	struct pacer_state flood;
 	struct pfc_gen_state gen;
 	struct pfc_gen_state held; // how long priorities of a `hold` port were held
@@ -119,6 +123,7 @@ struct port_state {
 	uint8_t refused;      // queues that take nothing: all while the link is down, or stormed
 	uint8_t unpaused;     // queues on which the watchdog ignores PFC
 	uint8_t blocked;      // queues that the device does not take from, see sw_tx_block()
+	uint8_t way;          // lcore that takes packets to this port, WAY_LAG: first pick a member
 	uint8_t dwrr_current;
 	struct pacer_state line;
 	struct pfc_rx_state rx;
@@ -271,14 +276,16 @@ struct collected {
 
 struct sw {
 	const struct sw_profile *pf;
-	struct port_state *port;   // port_count
-	struct port_set up;        // read and written by atomic operations on its words
+	struct port_state *port; // port_count
+	// read and written by atomic operations on their words, see lag.c
+	struct port_set usable;    // ports that may be sent to
+	struct port_set reachable; // likewise logical ports: LAGs as a whole
 	struct port_set disagreed; // likewise: ports whose peers differ in lanes or PFC
 	_Atomic(uint32_t) reach;   // counts changes of what can be reached
 	uint32_t boot;             // differs from life to life
 	uint64_t hello_id;         // of the name
 	// with fabric ports
-	struct port_set *masked;   // HELLO_EDGE_MAX: ports whose peer cannot reach it; as `up`
+	struct port_set *masked;   // HELLO_EDGE_MAX: ports whose peer cannot reach it; as `usable`
 	struct hello_masks *masks; // port_count
 	uint32_t lcore_count;
 	uint32_t acl_capacity;
@@ -374,6 +381,26 @@ static inline struct collected *collected_of(const struct sw *sw, lcore_t egress
 static inline bool port_is_up(const struct port_state *st)
 {
 	return atomic_load_explicit(&st->link_up, memory_order_relaxed);
+}
+
+// The same of a logical port: a port in no LAG, or a LAG with enough members.
+static inline bool port_is_reachable(const struct port_state *st)
+{
+	return atomic_load_explicit(&st->reachable, memory_order_relaxed);
+}
+
+// The port that stands for the LAG of a port, or itself; PORT_NONE stays.
+static inline port_t logical_port(const struct sw_profile *pf, port_t port)
+{
+	return port.v < pf->port_count ? pf->port[port.v].logical : port;
+}
+
+// NULL: the port is in none.
+static inline const struct lag_profile *lag_profile_of(const struct sw_profile *pf, port_t port)
+{
+	const uint8_t lag = pf->port[port.v].lag;
+
+	return lag != 0 ? &pf->lag[lag - 1] : NULL;
 }
 
 static inline const struct pg_profile *pg_profile_of(const struct port_profile *port, pg_t pg)

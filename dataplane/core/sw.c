@@ -157,6 +157,7 @@ struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_
 		hello_init(&sw->lcore[i], now);
 	if (pf->lcore_count > 1)
 		init_lanes(sw, &at, base);
+	lag_rebind(sw);
 	credit_deal(sw);
 	return sw;
 }
@@ -239,6 +240,7 @@ int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now)
 		collect(&sw->lcore[i]); // by the profile that it was charged by
 	sw->pf = pf;
 	sw->hello_id = hello_id(pf->name);
+	lag_rebind(sw);
 	for (uint32_t i = 0; i < pf->port_count; i++)
 		adopt_rates(&pf->port[i], &sw->port[i], now);
 	for (uint32_t i = 0; i < sw->lcore_count; i++) {
@@ -297,7 +299,7 @@ static void let_go(struct sw_lcore *lc, port_t port, ns_t now)
 	pfc_gen_update(&pf->held, &st->held, 0, now);
 	st->gen.told = 0;
 	if (lc->sw->lcore_count == 1)
-		bridge_forget_port(lc, port);
+		sw_mac_forget_port(lc->sw, lc->id, port);
 	admit_xon_scan(lc, now);
 }
 
@@ -305,16 +307,11 @@ void port_settle(struct sw_lcore *lc, port_t port, ns_t now)
 {
 	struct port_state *st = port_state_of(lc, port);
 	const bool up = st->hello.carrier && st->hello.about.usable;
-	uint64_t *word = &lc->sw->up.word[port.v / 64];
-	const uint64_t bit = 1ull << port.v % 64;
 
 	if (port_is_up(st) == up)
 		return;
 	atomic_store_explicit(&st->link_up, up, memory_order_relaxed);
-	if (up)
-		__atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
-	else
-		__atomic_fetch_and(word, ~bit, __ATOMIC_RELAXED);
+	lag_update(lc->sw, port);
 	hello_reach_changed(lc);
 	watchdog_link(lc, port, now);
 	if (!up)

@@ -59,7 +59,8 @@ void sw_retry_held(struct sw *sw, lcore_t lcore, ns_t now);
 
 // Carrier or admin state of a port. A port is used while that is up and its hellos say nothing
 // else; what follows holds for both. Down drops what is queued for it, ends received pauses, and
-// forgets its addresses (with several lcores the shell does that: sw_mac_forget_port()).
+// forgets its addresses (with several lcores the shell does that: sw_mac_forget_port()); a LAG
+// keeps its own until as a whole it is down.
 void sw_link(struct sw *sw, port_t port, bool up, ns_t now);
 
 // --- packets ----------------------------------------------------------------------------------
@@ -177,6 +178,7 @@ bool sw_big_red_on(const struct sw *sw);
 
 // --- bridge -----------------------------------------------------------------------------------
 
+// A LAG is known by the lowest of its member ports; where a port is given, any member will do.
 struct mac_entry {
 	uint64_t mac;
 	uint16_t vid;
@@ -192,7 +194,8 @@ struct mac_entry {
 bool sw_mac_set(struct sw *sw, lcore_t lcore, uint64_t mac, uint16_t vid, port_t port, ns_t now);
 bool sw_mac_delete(struct sw *sw, lcore_t lcore, uint64_t mac, uint16_t vid);
 
-// Unbinds an address if it is bound to this port, or all addresses of a port.
+// Unbinds an address if it is bound to this port, or all addresses of a port, or of its LAG, that
+// is down.
 bool sw_mac_forget(struct sw *sw, lcore_t lcore, uint64_t mac, uint16_t vid, port_t port);
 void sw_mac_forget_port(struct sw *sw, lcore_t lcore, port_t port);
 

@@ -163,7 +163,7 @@ static uint32_t group_rows(const struct sw_config *config, const char *name,
 		if (!name_equal(row->group, name))
 			continue;
 		out[count++] = (struct group_member){
-			.port = { (uint16_t)find_port(config, row->port) },
+			.port = { (uint16_t)find_link(config, row->port) },
 			.next_hop = (uint16_t)i,
 			.weight = (uint16_t)row->weight,
 			.bank = (uint8_t)row->bank,
@@ -343,16 +343,20 @@ static int check_next_hop(struct tables_build *b, uint32_t i)
 {
 	const struct next_hop_config *row = &b->build.config->next_hop[i];
 	const bool has_port = row->port[0] != '\0';
+	uint32_t first, end;
+	int rc = 0;
 
-	if (has_port && find_port(b->build.config, row->port) == b->build.config->port_count)
-		return build_fail(&b->build, FAULT_UNKNOWN_PORT, row->line, "next_hop", row->port,
-				  0, 0);
 	if (!has_port && row->address.family == IP_NONE)
 		return build_fail(&b->build, FAULT_NEXT_HOP_NOWHERE, row->line, row->group, "", 0,
 				  0);
-	if (row->vlan != 0)
-		return need_vlan(b, row->vlan, row->line, "next_hop");
-	return 0;
+	if (has_port && find_link(b->build.config, row->port) == b->build.config->port_count)
+		return build_fail(&b->build, FAULT_UNKNOWN_PORT, row->line, "next_hop", row->port,
+				  0, 0);
+	if (has_port)
+		rc = find_links(&b->build, row->port, row->line, "next_hop", &first, &end);
+	if (rc == 0 && row->vlan != 0)
+		rc = need_vlan(b, row->vlan, row->line, "next_hop");
+	return rc;
 }
 
 static bool is_resolved(const struct next_hop_config *row)
@@ -497,10 +501,10 @@ static void allow(struct turn_map *turns, uint32_t in, uint32_t out, uint32_t en
 static int add_turn(struct tables_build *b, const struct turn_config *row)
 {
 	uint32_t in, in_end, out, out_end;
-	int rc = find_ports(&b->build, row->in, row->line, "turn", &in, &in_end);
+	int rc = find_links(&b->build, row->in, row->line, "turn", &in, &in_end);
 
 	if (rc == 0)
-		rc = find_ports(&b->build, row->out, row->line, "turn", &out, &out_end);
+		rc = find_links(&b->build, row->out, row->line, "turn", &out, &out_end);
 	if (rc != 0)
 		return rc;
 	if (row->lane >= b->t->turns->lane_count || row->to >= b->t->turns->lane_count)

@@ -7,6 +7,7 @@
 #include "tests/prop/random_config.h"
 #include "tests/rig/rig.h"
 #include "tests/table.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -210,6 +211,27 @@ static void drain(struct bench *b)
 	}
 }
 
+// The last two or three ports, alike, as one port; other profiles have them alone.
+static void random_lag(struct bench *b, struct sw_config *c)
+{
+	const uint32_t members = random_one_in(b->rng, 2) ? 2 : 3;
+	const uint32_t first = b->ports - members;
+	char names[CONFIG_TEXT_BYTES] = "";
+	size_t used = 0;
+
+	if (b->ports <= members || !random_one_in(b->rng, 2))
+		return;
+	for (uint32_t i = first; i < b->ports; i++) {
+		const struct port_config own = c->port[i];
+
+		c->port[i] = c->port[first];
+		setup_name(c->port[i].name, own.name);
+		setup_text(c->port[i].devargs, own.devargs);
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s ", own.name);
+	}
+	setup_lag(c, "PortChannel1", names)->min_links = 1 + rng_below(b->rng, 2);
+}
+
 static void random_profile(struct bench *b, uint32_t index)
 {
 	struct sw_config *c = random_config(b->rng, b->ports);
@@ -221,6 +243,7 @@ static void random_profile(struct bench *b, uint32_t index)
 			c->port[p].pause = CONFIG_PAUSE_HOLD;
 		c->port[p].mtu = random_one_in(b->rng, 4) ? 1500 : 9100;
 	}
+	random_lag(b, c);
 }
 
 SEED_TEST(prop, core_chaos, rng, 40)

@@ -246,6 +246,15 @@ void setup_acl_group(struct sw_config *c, const char *name, const char *prefix)
 	setup_prefix(&row->prefix, prefix);
 }
 
+struct lag_config *setup_lag(struct sw_config *c, const char *name, const char *members)
+{
+	struct lag_config *row = setup_add_row(c, "lag");
+
+	setup_name(row->name, name);
+	setup_text(row->members, members);
+	return row;
+}
+
 struct pfc_wd_config *setup_pfc_wd(struct sw_config *c, const char *port,
 				   enum watchdog_action action)
 {

@@ -59,6 +59,8 @@ void setup_queue(struct sw_config *c, const char *port, uint8_t queues, const ch
 		 const char *wred);
 void setup_vlan(struct sw_config *c, uint16_t id, const char *untagged, const char *tagged);
 
+struct lag_config *setup_lag(struct sw_config *c, const char *name, const char *members);
+
 // A watchdog on every queue of `port` ("all" too) that PFC pauses.
 struct pfc_wd_config *setup_pfc_wd(struct sw_config *c, const char *port,
 				   enum watchdog_action action);
@@ -85,6 +87,9 @@ struct buffer_profile_config *setup_find_profile(struct sw_config *c, const char
 
 // Sets a NAME knob.
 void setup_name(char out[CONFIG_NAME_BYTES], const char *name);
+
+// Sets a TEXT knob.
+void setup_text(char out[CONFIG_TEXT_BYTES], const char *text);
 
 // Name of the port with index `port`: "Ethernet0", "Ethernet4", ...
 void setup_port_name(uint32_t port, char out[CONFIG_NAME_BYTES]);
