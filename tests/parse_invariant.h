@@ -14,7 +14,7 @@ static inline const char *parse_broken_rule(const struct pkt *p)
 	static const uint8_t l3_bytes[] = {
 		[PKT_L3_OTHER] = 0, [PKT_L3_IPV4] = 20,    [PKT_L3_IPV6] = 40,
 		[PKT_L3_ARP] = 28,  [PKT_L3_ROCE_V1] = 40, [PKT_L3_MAC_CONTROL] = 0,
-		[PKT_L3_LLDP] = 0,  [PKT_L3_HELLO] = 0,
+		[PKT_L3_LLDP] = 0,  [PKT_L3_HELLO] = 0,    [PKT_L3_SLOW] = 0,
 	};
 	static const uint8_t l4_bytes[] = {
 		[PKT_L4_OTHER] = 0, [PKT_L4_TCP] = 20, [PKT_L4_UDP] = 8,
@@ -31,7 +31,7 @@ static inline const char *parse_broken_rule(const struct pkt *p)
 		return "l3_offset is behind Ethernet and at most two tags";
 	if (p->l4_offset < p->l3_offset || p->l4_offset > p->head_len)
 		return "l4_offset lies behind l3_offset, in head_len";
-	if (p->l3 > PKT_L3_HELLO || p->l3_offset + l3_bytes[p->l3] > p->head_len)
+	if (p->l3 > PKT_L3_SLOW || p->l3_offset + l3_bytes[p->l3] > p->head_len)
 		return "the L3 header is readable";
 	if (p->l4 > PKT_L4_FRAGMENT || p->l4_offset + l4_bytes[p->l4] > p->head_len)
 		return "the L4 header is readable";

@@ -71,6 +71,7 @@ void acl_addresses(const struct pkt *p, struct acl_addresses *out)
 		return;
 	case PKT_L3_OTHER:
 	case PKT_L3_MAC_CONTROL:
+	case PKT_L3_SLOW:
 	case PKT_L3_LLDP:
 	case PKT_L3_HELLO: break;
 	}

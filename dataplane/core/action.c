@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What the core asks of its shell: PFC frames first, since every microsecond until a peer stops
-// costs headroom, then hellos, then copies, punts and address events, and last the packets to free
-// (a copy's original must outlive its copies).
+// costs headroom, then hellos and LACPDUs, then copies, punts and address events, and last the
+// packets to free (a copy's original must outlive its copies).
 
 #include "dataplane/core/stage.h"
 
@@ -57,6 +57,8 @@ bool sw_action(struct sw *sw, lcore_t lcore, struct sw_action *out, ns_t now)
 	if (!port_set_empty(&lc->pfc_ports) && next_pfc(lc, out, now))
 		return true;
 	if (lc->hello.waits && hello_action(lc, out, now))
+		return true;
+	if (!port_set_empty(&lc->lacp_ports) && lacp_action(lc, out, now))
 		return true;
 	if (st->tail != st->head) {
 		*out = st->ring[st->tail++ & (ACTION_RING - 1)];

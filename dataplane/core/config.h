@@ -164,6 +164,8 @@ struct turn_config {
 
 enum config_pause { CONFIG_PAUSE_FRAMES, CONFIG_PAUSE_HOLD };
 enum config_steer { CONFIG_STEER_ALL, CONFIG_STEER_ROCE };
+enum config_lag_mode { CONFIG_LAG_STATIC, CONFIG_LAG_LACP };
+enum config_lacp_rate { CONFIG_LACP_SLOW, CONFIG_LACP_FAST };
 enum config_role { CONFIG_ROLE_EDGE, CONFIG_ROLE_FABRIC };
 enum config_hello { CONFIG_HELLO_OFF, CONFIG_HELLO_ON, CONFIG_HELLO_REQUIRED };
 enum config_forwarding { CONFIG_FORWARDING_STANDALONE, CONFIG_FORWARDING_MANAGED };

@@ -153,6 +153,7 @@ static bool ip_allowed(const struct source *src, const struct pkt *p, uint64_t m
 	case PKT_L3_ROCE_V1: return gid_allowed(src, mac, load_ipv6(l3 + IPV6_SOURCE));
 	case PKT_L3_OTHER:
 	case PKT_L3_MAC_CONTROL:
+	case PKT_L3_SLOW:
 	case PKT_L3_LLDP:
 	case PKT_L3_HELLO: break;
 	}

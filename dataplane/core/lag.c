@@ -63,11 +63,20 @@ static void update_reachable(struct sw *sw, port_t logical)
 
 void lag_update(struct sw *sw, port_t port)
 {
-	put_bit(&sw->usable, port, port_is_up(&sw->port[port.v]));
+	const struct lag_profile *lag = lag_profile_of(sw->pf, port);
+	const struct port_state *st = &sw->port[port.v];
+
+	put_bit(&sw->usable, port,
+		port_is_up(st) && (lag == NULL || !lag->lacp || lacp_is_running(&st->lacp)));
 	update_reachable(sw, sw->pf->port[port.v].logical);
 }
 
-void lag_rebind(struct sw *sw)
+bool lag_member_is_usable(const struct sw *sw, port_t port)
+{
+	return bit(&sw->usable, port);
+}
+
+void lag_rebind(struct sw *sw, ns_t now)
 {
 	for (uint16_t n = 0; n < sw->pf->port_count; n++) {
 		const struct port_profile *port = &sw->pf->port[n];
@@ -76,8 +85,10 @@ void lag_rebind(struct sw *sw)
 		put_bit(&sw->reachable, (port_t){ n }, false);
 		atomic_store(&sw->port[n].reachable, false);
 	}
-	for (uint16_t n = 0; n < sw->pf->port_count; n++)
+	for (uint16_t n = 0; n < sw->pf->port_count; n++) {
+		lacp_rebind(lcore_of_port(sw, (port_t){ n }), (port_t){ n }, now);
 		lag_update(sw, (port_t){ n });
+	}
 }
 
 port_t lag_pick(const struct sw_lcore *lc, const struct pkt *p)
@@ -90,4 +101,14 @@ port_t lag_pick(const struct sw_lcore *lc, const struct pkt *p)
 		return PORT_NONE;
 	member = group_pick(lag_group(lag), flow_hash(&lc->pf->lag_hash, p), &usable);
 	return member == NULL ? PORT_NONE : member->port;
+}
+
+bool sw_port_usable(const struct sw *sw, port_t port)
+{
+	return lag_member_is_usable(sw, port);
+}
+
+bool sw_link_reachable(const struct sw *sw, port_t port)
+{
+	return port_is_reachable(&sw->port[logical_port(sw->pf, port).v]);
 }

@@ -315,6 +315,8 @@ static enum drop_reason parse_l3(struct pkt *p, uint16_t ethertype)
 		p->l3 = PKT_L3_LLDP;
 	else if (ethertype == HELLO_ETHERTYPE && load_be64(p->data) >> 16 == HELLO_ADDRESS)
 		p->l3 = PKT_L3_HELLO;
+	else if (ethertype == LACP_ETHERTYPE && load_be64(p->data) >> 16 == LACP_ADDRESS)
+		p->l3 = PKT_L3_SLOW;
 	return DROP_NONE;
 }
 

@@ -23,6 +23,11 @@ void mac_control(struct sw_lcore *lc, struct pkt *p, ns_t now)
 		hello_rx(lc, p, now);
 		return;
 	}
+	if (p->l3 == PKT_L3_SLOW) {
+		lacp_hear(lc, p, now);
+		return;
+	}
+
 	switch (pfc_frame_decode(p->data, p->head_len, p->l3_offset, &frame)) {
 	case PFC_FRAME_PFC:
 		for (uint32_t i = 0; i < PRIO_COUNT; i++)

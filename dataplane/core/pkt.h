@@ -16,6 +16,7 @@ enum pkt_l3 {
 	PKT_L3_LLDP,
 	PKT_L3_MAC_CONTROL, // these end in the switch before admission
 	PKT_L3_HELLO,       // hello.h
+	PKT_L3_SLOW,        // Slow Protocols: LACP
 };
 
 enum pkt_l4 {

@@ -75,6 +75,7 @@ enum {
 	FILTER_ACL = 1 << 0,
 	FILTER_GUARD = 1 << 1,    // source MAC address
 	FILTER_GUARD_IP = 1 << 2, // source IP address too
+	FILTER_LACP = 1 << 3,     // not taken into its LAG
 };
 
 struct port_profile {
@@ -136,6 +137,8 @@ struct lag_profile {
 	port_t logical; // the lowest of them
 	uint16_t member_count;
 	uint16_t min_links;
+	bool lacp; // members are used as LACP says
+	bool fast; // asks its partner for a frame every second
 	_Alignas(struct group) uint8_t group[sizeof(struct group) + LAG_BUCKET_MAX];
 };
 
@@ -180,6 +183,8 @@ struct sw_profile {
 	bool has_fabric;      // some port is a fabric port
 	uint16_t edge_number; // EDGE_NONE: not an edge switch
 	uint64_t router_mac;
+	uint64_t lacp_system; // of this switch alone
+	bool lacp;            // some LAG uses it
 	struct hash_profile ecmp_hash;
 	struct hash_profile lag_hash;
 	uint32_t lag_count;

@@ -116,6 +116,7 @@ int build_fabric(struct build *b)
 
 	pf->managed = sw->forwarding == CONFIG_FORWARDING_MANAGED;
 	pf->router_mac = sw->router_mac == CONFIG_UNSET ? mac_of_name(sw->name) : sw->router_mac;
+	pf->lacp_system = mac_of_name(sw->name);
 	for (uint32_t tc = 0; tc < TC_COUNT; tc++) {
 		pf->tc_to_lane[tc] = LANE_NONE;
 		if (!(sw->lanes >> tc & 1))

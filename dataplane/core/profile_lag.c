@@ -68,6 +68,8 @@ static int add_member(struct build *b, const struct lag_config *row, struct lag_
 	if (lag->member_count == LAG_MEMBER_MAX)
 		return build_fail(b, FAULT_TOO_MANY, row->line, row->name, "members", 0,
 				  LAG_MEMBER_MAX);
+	if (lag->lacp)
+		port->filters |= FILTER_LACP;
 	port->lag = (uint8_t)(lag - b->pf->lag + 1);
 	port_set_add(&lag->members, (port_t){ (uint16_t)n });
 	lag->member_count++;
@@ -128,6 +130,9 @@ int build_lags(struct build *b)
 
 		name_copy(lag->name, row->name);
 		lag->min_links = (uint16_t)row->min_links;
+		lag->lacp = row->mode == CONFIG_LAG_LACP;
+		lag->fast = row->lacp_rate == CONFIG_LACP_FAST;
+		pf->lacp |= lag->lacp;
 		if (rc == 0)
 			rc = add_members(b, row, lag);
 		if (rc != 0)

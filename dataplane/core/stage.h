@@ -128,13 +128,33 @@ ns_t hold_deadline(const struct sw_lcore *lc);
 void lag_update(struct sw *sw, port_t port);
 
 // After sw->pf was replaced.
-void lag_rebind(struct sw *sw);
+void lag_rebind(struct sw *sw, ns_t now);
+
+// Whether lag_update() found that the port may be sent to.
+bool lag_member_is_usable(const struct sw *sw, port_t port);
 
 // The member of the LAG of out_port that the packet leaves by, PORT_NONE when the LAG is down.
 port_t lag_pick(const struct sw_lcore *lc, const struct pkt *p);
 
 // A copy of a set that other lcores write.
 struct port_set port_set_load(const struct port_set *set);
+
+// --- lag_lacp.c ---------------------------------------------------------------------------------
+
+// A Slow Protocols frame: hears, consumes.
+COLD void lacp_hear(struct sw_lcore *lc, struct pkt *p, ns_t now);
+
+// The link of a port went up or down; before lag_update().
+void lacp_port_link(struct sw_lcore *lc, port_t port, bool up, ns_t now);
+
+// After lc->pf was replaced: a port whose LAG is another begins anew.
+void lacp_rebind(struct sw_lcore *lc, port_t port, ns_t now);
+
+// Timers of the lcore's ports. Returns when the next one is due.
+COLD ns_t lacp_port_tick(struct sw_lcore *lc, ns_t now);
+
+// The next LACPDU to send; false when there is none.
+COLD bool lacp_action(struct sw_lcore *lc, struct sw_action *out, ns_t now);
 
 // --- between lcores: handoff.c ------------------------------------------------------------------
 
@@ -278,5 +298,5 @@ void give_back(struct sw_lcore *lc, struct pkt *p);
 // Next free action slot; the shell has drained the ring (checked).
 struct sw_action *action_add(struct sw_lcore *lc, enum sw_action_kind kind, struct pkt *p);
 
-// A MAC control frame: counts, obeys, consumes.
+// A frame for the core itself, MAC control or LACP: counts, obeys, consumes.
 COLD void mac_control(struct sw_lcore *lc, struct pkt *p, ns_t now);

@@ -129,6 +129,9 @@ struct port_state {
 	struct pfc_rx_state rx;
 	struct queue_state queue[QUEUE_COUNT];
 	// both
+	struct lacp_state lacp;
+	struct lacp_info lacp_actor;    // that `lacp` began as
+	_Atomic(uint64_t) lacp_partner; // lacp_partner(), read by every lcore
 	struct port_stats stats;
 	uint64_t pfc_rx_pkts[PRIO_COUNT];
 	uint64_t pfc_tx_pkts[PRIO_COUNT];
@@ -229,6 +232,7 @@ struct sw_lcore {
 	struct rng dice;
 	ns_t now;                    // latest time seen; time never goes back
 	struct port_set pfc_ports;   // have a PFC frame to send
+	struct port_set lacp_ports;  // may have an LACPDU to send
 	struct port_set xoff_ports;  // have a PG in XOFF
 	ns_t tick_at;                // next timer, see sw_tick()
 	ns_t watchdog_at;            // next poll of a watchdog

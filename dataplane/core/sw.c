@@ -157,7 +157,7 @@ struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_
 		hello_init(&sw->lcore[i], now);
 	if (pf->lcore_count > 1)
 		init_lanes(sw, &at, base);
-	lag_rebind(sw);
+	lag_rebind(sw, now);
 	credit_deal(sw);
 	return sw;
 }
@@ -240,7 +240,6 @@ int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now)
 		collect(&sw->lcore[i]); // by the profile that it was charged by
 	sw->pf = pf;
 	sw->hello_id = hello_id(pf->name);
-	lag_rebind(sw);
 	for (uint32_t i = 0; i < pf->port_count; i++)
 		adopt_rates(&pf->port[i], &sw->port[i], now);
 	for (uint32_t i = 0; i < sw->lcore_count; i++) {
@@ -250,6 +249,7 @@ int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now)
 		sw->lcore[i].now = now;
 		bridge_forget_strangers(&sw->lcore[i]);
 	}
+	lag_rebind(sw, now);
 	admit_rebind(sw, now);
 	for (uint32_t i = 0; i < sw->lcore_count; i++) {
 		hello_rebind(&sw->lcore[i], now);
@@ -311,6 +311,7 @@ void port_settle(struct sw_lcore *lc, port_t port, ns_t now)
 	if (port_is_up(st) == up)
 		return;
 	atomic_store_explicit(&st->link_up, up, memory_order_relaxed);
+	lacp_port_link(lc, port, up, now);
 	lag_update(lc->sw, port);
 	hello_reach_changed(lc);
 	watchdog_link(lc, port, now);
@@ -388,6 +389,8 @@ void sw_tick(struct sw *sw, lcore_t lcore, ns_t now)
 	hold_expire(lc, now);
 	next = lc->pf->hellos ? hello_tick(lc, now) : NS_NEVER;
 	next = ns_min(next, watchdog_tick(lc, now));
+	if (lc->pf->lacp)
+		next = ns_min(next, lacp_port_tick(lc, now));
 	admit_xon_scan(lc, now);
 	next = ns_min(next, hold_deadline(lc));
 	PORT_SET_FOR_EACH(port, &lc->xoff_ports) {
@@ -406,7 +409,7 @@ ns_t sw_deadline(const struct sw *sw, lcore_t lcore, ns_t now)
 	const struct sw_lcore *lc = &sw->lcore[lcore.v];
 	ns_t at = lc->tick_at;
 
-	if (!port_set_empty(&lc->pfc_ports))
+	if (!port_set_empty(&lc->pfc_ports) || !port_set_empty(&lc->lacp_ports))
 		return now;
 	if (sw->lcore_count > 1 &&
 	    (!port_set_empty(&lc->xoff_ports) || handoff_waits(sw, lcore) || hello_waits(lc)))

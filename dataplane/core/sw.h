@@ -8,6 +8,7 @@
 //	rx + generated + copied = tx + consumed + dropped + queued
 #pragma once
 
+#include "dataplane/core/lacp.h"
 #include "dataplane/core/pkt.h"
 #include "dataplane/core/profile.h"
 #include "dataplane/core/stats.h"
@@ -110,6 +111,7 @@ ns_t sw_deadline(const struct sw *sw, lcore_t lcore, ns_t now);
 enum sw_action_kind {
 	SW_ACTION_FREE,   // pkt: release it
 	SW_ACTION_PFC,    // port, pfc: send this frame before any data
+	SW_ACTION_LACP,   // port: send what sw_lacpdu() writes before any data
 	SW_ACTION_COPY,   // pkt, ports: make a deep copy for each port and pass it to sw_copy();
 			  // pkt stays the core's (an SW_ACTION_FREE follows)
 	SW_ACTION_PUNT,   // pkt, port: to the control thread, which learns and then sw_inject()s it
@@ -162,6 +164,20 @@ const struct hello_peer *sw_peer(const struct sw *sw, port_t port);
 
 // Whether the carrier is there; sw_link_up() says whether the port is used.
 bool sw_carrier(const struct sw *sw, port_t port);
+
+// --- link aggregation -------------------------------------------------------------------------
+
+// Writes what LACP says on a port as of now. `src` is the port's address.
+void sw_lacpdu(const struct sw *sw, port_t port, const uint8_t src[6],
+	       uint8_t out[LACP_FRAME_BYTES]);
+
+// All 0 on a port without LACP.
+const struct lacp_state *sw_lacp(const struct sw *sw, port_t port);
+
+// Whether a port takes part in its LAG, or stands alone and is up; whether a LAG as a whole, or the
+// port, may be sent to.
+bool sw_port_usable(const struct sw *sw, port_t port);
+bool sw_link_reachable(const struct sw *sw, port_t port);
 
 // --- watchdog ---------------------------------------------------------------------------------
 

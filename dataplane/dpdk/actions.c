@@ -66,6 +66,7 @@ static bool target_of(const struct pkt *p, struct message *message)
 	case PKT_L3_OTHER:
 	case PKT_L3_ARP:
 	case PKT_L3_MAC_CONTROL:
+	case PKT_L3_SLOW:
 	case PKT_L3_LLDP:
 	case PKT_L3_HELLO: return false;
 	}
@@ -129,6 +130,7 @@ void actions_drain(struct worker *worker, struct instance *in, ns_t now)
 		case SW_ACTION_PFC: pktio_pfc(&in->io[action.port.v], &action.pfc); break;
 		case SW_ACTION_HELLO: pktio_hello(&in->io[action.port.v]); break;
 		case SW_ACTION_PEER: peer(worker, in, &action); break;
+		case SW_ACTION_LACP: pktio_lacp(&in->io[action.port.v]); break;
 		case SW_ACTION_COPY: flood(in, &action, now); break;
 		case SW_ACTION_PUNT: punt(worker, in, &action); break;
 		case SW_ACTION_LEARN: learn(worker, in, &action); break;

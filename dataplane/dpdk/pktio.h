@@ -35,8 +35,9 @@ struct pktio {
 	bool contiguous; // the driver sends only what lies in one mbuf
 	bool wire;       // frames must have the length that a wire asks for
 	uint8_t xoff;    // priorities that the peer was last told to hold, or that are held here
-	uint8_t mac[6];  // source of PFC frames and hellos
+	uint8_t mac[6];  // source of PFC frames, hellos and LACPDUs
 	bool hello_due;  // a hello frame is to be sent
+	bool lacp_due;   // an LACPDU is to be sent
 	uint32_t pending_count;
 	uint64_t idle_ns;     // longest sleep before the receive ring is at risk
 	struct pfc_frame due; // what the peer must still be told; enable 0: nothing
@@ -97,8 +98,12 @@ void pktio_pfc(struct pktio *io, const struct pfc_frame *frame);
 // leaves.
 void pktio_hello(struct pktio *io);
 
-// Sends what the driver refused before: PFC, a hello, then data. True when the core may be asked
-// for more: nothing is left, or what is left blocks its own queues alone.
+// Sends an LACPDU, at once if the driver takes it; one that must wait says what is true when it
+// leaves.
+void pktio_lacp(struct pktio *io);
+
+// Sends what the driver refused before: PFC, a hello, an LACPDU, then data. True when the core may
+// be asked for more: nothing is left, or what is left blocks its own queues alone.
 bool pktio_flush(struct pktio *io);
 
 // Sends one burst that sw_tx() gave; the caller has flushed. Frames are first made what the device

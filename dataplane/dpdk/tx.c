@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// After stage 7: the core's packets become frames for the driver, PFC and hellos ahead of data.
+// After stage 7: the core's packets become frames for the driver, PFC, hellos and LACP ahead of
+// data.
 //
 // Invariant: `pending` is empty whenever the core is asked for packets, so what it gave is either
 // with the driver or among at most one burst here; with a queue per priority (device_queues.c) that
@@ -70,6 +71,31 @@ void pktio_hello(struct pktio *io)
 		send_hello(io);
 }
 
+static bool send_lacp(struct pktio *io)
+{
+	struct rte_mbuf *m;
+
+	if (!io->lacp_due)
+		return true;
+	m = rte_pktmbuf_alloc(io->control);
+	if (m == NULL)
+		return false;
+	sw_lacpdu(io->sw, io->port, io->mac, (uint8_t *)rte_pktmbuf_append(m, LACP_FRAME_BYTES));
+	if (transmit(io, &m, 1) == 0) {
+		rte_pktmbuf_free(m);
+		return false;
+	}
+	io->lacp_due = false;
+	return true;
+}
+
+void pktio_lacp(struct pktio *io)
+{
+	io->lacp_due = true;
+	if (io->active)
+		send_lacp(io);
+}
+
 void pktio_pfc(struct pktio *io, const struct pfc_frame *frame)
 {
 	io->due.enable |= frame->enable;
@@ -89,8 +115,8 @@ bool pktio_flush(struct pktio *io)
 {
 	uint32_t sent;
 
-	// Where each queue waits for itself, a hello waits for that of the rest.
-	if (!send_due(io) || (!send_hello(io) && io->queues == NULL))
+	// Where each queue waits for itself, hellos and LACPDUs wait for that of the rest.
+	if (!send_due(io) || ((!send_hello(io) || !send_lacp(io)) && io->queues == NULL))
 		return false;
 	if (io->pending_count == 0)
 		return true;
@@ -187,5 +213,6 @@ void pktio_abandon(struct pktio *io, struct sw *sw, port_t port)
 	io->pending_count = 0;
 	io->due.enable = 0;
 	io->hello_due = false;
+	io->lacp_due = false;
 	io->xoff = 0;
 }

@@ -28,6 +28,7 @@ static void drain(struct lane *lane, ns_t now)
 		case SW_ACTION_PFC: pktio_pfc(&lane->io[action.port.v], &action.pfc); break;
 		case SW_ACTION_PUNT: rte_pktmbuf_free(mbuf_of_pkt(action.pkt)); break;
 		case SW_ACTION_COPY:
+		case SW_ACTION_LACP:
 		case SW_ACTION_LEARN:
 		case SW_ACTION_FORGET:
 		case SW_ACTION_SOLICIT:

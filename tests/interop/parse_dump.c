@@ -20,6 +20,7 @@ static const char *const l3_names[] = {
 	[PKT_L3_IPV6] = "ipv6",       [PKT_L3_ARP] = "arp",
 	[PKT_L3_ROCE_V1] = "roce_v1", [PKT_L3_MAC_CONTROL] = "mac_control",
 	[PKT_L3_LLDP] = "lldp",       [PKT_L3_HELLO] = "hello",
+	[PKT_L3_SLOW] = "slow",
 };
 
 static const char *const l4_names[] = {

@@ -244,6 +244,10 @@ static void answer(struct rig *rig, const struct sw_action *action)
 	switch (action->kind) {
 	case SW_ACTION_FREE: rig_free(rig, action->pkt); return;
 	case SW_ACTION_PFC: note_pfc(rig, action); return;
+	case SW_ACTION_LACP:
+		rig->lacp_due[action->port.v] = true;
+		rig->lacp_sent[action->port.v]++;
+		return;
 	case SW_ACTION_COPY: answer_copy(rig, action); return;
 	case SW_ACTION_PUNT: answer_punt(rig, action); return;
 	case SW_ACTION_LEARN:

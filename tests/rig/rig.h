@@ -43,10 +43,12 @@ struct rig {
 	uint64_t learns;
 	uint64_t punts;
 	uint64_t solicits;
-	uint64_t storms;                 // reported as detected
-	uint64_t restores;               // reported as restored
-	uint64_t peers;                  // reported as changed
-	bool hello_due[CONFIG_PORT_MAX]; // a port is to send a hello; net.c does
+	uint64_t storms;                     // reported as detected
+	uint64_t restores;                   // reported as restored
+	uint64_t peers;                      // reported as changed
+	bool hello_due[CONFIG_PORT_MAX];     // a port is to send a hello; net.c does
+	uint64_t lacp_sent[CONFIG_PORT_MAX]; // LACPDUs a port was told to send
+	bool lacp_due[CONFIG_PORT_MAX];      // one of them is yet to be carried out
 	struct sw_action last;
 	uint8_t descriptors; // per packet, 1 at first
 	int64_t live;        // packets that exist
