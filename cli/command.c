@@ -52,6 +52,8 @@ static const struct command commands[] = {
 	{ "show turns", "turns that packets may take from port to port", "GET", "/v1/turn",
 	  cmd_show_turns, TAKES_NOTHING },
 	{ "show mac", "learned addresses", "GET", "/v1/mac", cmd_show_mac, TAKES_NOTHING },
+	{ "show lag", "LAGs, their ports, and what LACP says of them", STATS, cmd_show_lag,
+	  TAKES_NOTHING },
 	{ "show acl", "rows of the access list and what they met", "GET", "/v1/acl", cmd_show_acl,
 	  TAKES_NOTHING },
 	{ "show lcores", "polling cores and their worst gap", "GET", "/v1/lcore", cmd_show_lcores,

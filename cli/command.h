@@ -77,6 +77,7 @@ command_fn cmd_show_arp;
 command_fn cmd_show_hash;
 command_fn cmd_show_hash_capabilities;
 command_fn cmd_show_turns;
+command_fn cmd_show_lag;
 command_fn cmd_show_mac;
 command_fn cmd_show_lcores;
 command_fn cmd_show_drivers;

@@ -17,6 +17,7 @@
 #include "dataplane/dpdk/snapshot.h"
 #include "dataplane/headroom.h"
 #include "dataplane/hello_words.h"
+#include "dataplane/lag_json.h"
 #include "dataplane/steering.h"
 
 static void set_number(json_t *object, const char *key, uint64_t value)
@@ -354,6 +355,7 @@ json_t *stats_json(struct worker *worker, struct instance *in, enum watermark_ki
 	for (uint32_t i = 0; i < in->port_count; i++)
 		json_array_append_new(ports, port_json(in, i, snapshot, lcore.max_gap_ns));
 	json_object_set(answer, "ports", ports);
+	json_object_set_new(answer, "lags", lags_json(snapshot));
 out:
 	free(snapshot);
 	json_decref(sw);
@@ -369,7 +371,7 @@ static json_t *mac_json(const struct instance *in, const struct mac_entry *entry
 	store_be48(mac, entry->mac);
 	set_mac(object, "mac", mac);
 	set_number(object, "vlan", entry->vid);
-	set_text(object, "port", in->config->port[entry->port.v].name);
+	set_text(object, "port", profile_link_name(in->profile, entry->port));
 	set_number(object, "age_ns", ns_since(now, entry->seen));
 	return object;
 }

@@ -21,6 +21,9 @@ static void fill_port(struct port_snapshot *out, const struct sw *sw, port_t por
 		out->drops[i] = sw_drops(sw, port, (enum drop_reason)i);
 	out->peer = *sw_peer(sw, port);
 	out->carrier = sw_carrier(sw, port);
+	out->lacp = *sw_lacp(sw, port);
+	out->usable = sw_port_usable(sw, port);
+	out->reachable = sw_link_reachable(sw, port);
 	out->link_up = sw_link_up(sw, port);
 	out->held = sw_held(sw, port);
 }

@@ -13,6 +13,9 @@ struct port_snapshot {
 	struct queue_stats queue[QUEUE_COUNT];
 	uint64_t drops[DROP_REASON_COUNT];
 	uint32_t pending_count; // frames the driver has refused so far
+	struct lacp_state lacp;
+	bool usable;    // in its LAG, if it has one
+	bool reachable; // its LAG, or itself
 	struct hello_peer peer;
 	bool carrier;
 	bool link_up; // used: carrier, and hellos say nothing else
