@@ -49,12 +49,22 @@ static bool is_routed(const struct dest *d, uint16_t vid)
 	return false;
 }
 
-static bool is_reachable_host(const struct sw_tables *t, const struct dest *d, port_t port,
+// Behind one port, or one LAG.
+static bool same_link(const struct sw_profile *pf, port_t a, port_t b)
+{
+	return a.v == b.v || (a.v < pf->port_count && b.v < pf->port_count &&
+			      pf->port[a.v].logical.v == pf->port[b.v].logical.v);
+}
+
+static bool is_reachable_host(const struct neighbor_view *view, const struct dest *d, port_t port,
 			      uint16_t vid)
 {
+	const struct sw_tables *t = view->tables;
+
 	if (d->kind != DEST_EDGE || d->vid != vid)
 		return false;
-	return d->number == t->self ? d->port.v != port.v : t->edge_group[d->number] != GROUP_NONE;
+	return d->number == t->self ? !same_link(view->pf, d->port, port) :
+				      t->edge_group[d->number] != GROUP_NONE;
 }
 
 struct neighbor_verdict neighbor_judge(const struct neighbor_view *view,
@@ -75,7 +85,7 @@ struct neighbor_verdict neighbor_judge(const struct neighbor_view *view,
 	d = find(view->tables, &message->target);
 	if (d == NULL)
 		return silence;
-	if (is_reachable_host(view->tables, d, port, vid))
+	if (is_reachable_host(view, d, port, vid))
 		return (struct neighbor_verdict){ .answer = true, .mac = d->mac };
 	if (message->destination_mac == view->pf->router_mac && is_routed(d, vid) &&
 	    view->pf->vlan_index[vid] != 0 && view->pf->vlan[view->pf->vlan_index[vid] - 1].routed)
@@ -96,11 +106,18 @@ const struct interface_config *neighbor_interface(const struct sw_config *config
 	return NULL;
 }
 
-static port_t port_of(const struct sw_config *config, const char *name)
+// A port's name, or a LAG's.
+static port_t port_of(const struct neighbor_view *view, const char *name)
 {
+	const struct sw_config *config = view->config;
+
 	for (uint32_t i = 0; i < config->port_count; i++) {
 		if (strcmp(config->port[i].name, name) == 0)
 			return (port_t){ (uint16_t)i };
+	}
+	for (uint32_t i = 0; i < view->pf->lag_count; i++) {
+		if (strcmp(view->pf->lag[i].name, name) == 0)
+			return view->pf->lag[i].logical;
 	}
 	return PORT_NONE;
 }
@@ -117,7 +134,7 @@ bool neighbor_is_next_hop(const struct neighbor_view *view, uint32_t at,
 
 	if (!is_asked_for(row) || !same_address(&row->address, address))
 		return false;
-	if (row->port[0] != '\0' && port_of(view->config, row->port).v != port.v)
+	if (row->port[0] != '\0' && !same_link(view->pf, port_of(view, row->port), port))
 		return false;
 	return vid == (row->vlan != 0 ? row->vlan : view->pf->port[port.v].pvid);
 }
@@ -134,7 +151,7 @@ struct neighbor_question neighbor_next_hop_question(const struct neighbor_view *
 	const struct interface_config *interface = NULL;
 
 	if (row->port[0] != '\0')
-		question.port = port_of(view->config, row->port);
+		question.port = port_of(view, row->port);
 	if (question.vid == 0 && question.port.v != PORT_NONE.v)
 		question.vid = view->pf->port[question.port.v].pvid;
 	for (uint32_t i = 0; i < view->config->interface_count && interface == NULL; i++) {

@@ -115,6 +115,7 @@ static void set_next_hop(struct routes *routes, uint32_t at, port_t port, uint64
 	int rc;
 
 	mac = neighbor_next_hop_mac(in->config, at, mac);
+	port = in->profile->port[port.v].logical;
 	rc = tables_next_hop_set(in->tables, at, port, mac);
 	if (rc != 0) { // the group has just changed
 		make_round(routes);
@@ -142,12 +143,13 @@ void routes_heard(struct routes *routes, const struct neighbor_message *message,
 	}
 }
 
+// LAGs count as the port that stands for them.
 static struct port_set ports_up(const struct instance *in)
 {
 	struct port_set up = { 0 };
 
 	for (uint16_t i = 0; i < in->port_count; i++) {
-		if (sw_link_up(in->sw, (port_t){ i }))
+		if (sw_link_reachable(in->sw, (port_t){ i }))
 			port_set_add(&up, (port_t){ i });
 	}
 	return up;

@@ -40,7 +40,7 @@ static void set_mac(json_t *object, uint64_t mac)
 static void set_port(json_t *object, const struct instance *in, port_t port)
 {
 	if (port.v < in->port_count)
-		set_text(object, "port", in->config->port[port.v].name);
+		set_text(object, "port", profile_link_name(in->profile, port));
 }
 
 static void address_text(bool ipv6, const uint8_t *address, char out[TEXT_BYTES])
