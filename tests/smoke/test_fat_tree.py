@@ -113,8 +113,10 @@ class FatTree(lab.SmokeTest):
         gap = fleet.lcore()['max_poll_gap_ns']
         self.assertEqual((got, fleet.drops()), (sent, []))
         self.assertEqual(sum(host['rx_lost'] + host['rx_reordered'] for host in results), 0)
-        # At least a third of what sixteen lines carry in three seconds, whatever else the machine does.
-        self.assertGreater(sent * (1024 + 24) * 8, HOSTS * RATE * 3 / 3)
+        # A tenth of what sixteen lines carry in three seconds, whatever else the machine does; the share that
+        # was reached is printed.
+        share = sent * (1024 + 24) * 8 / (HOSTS * RATE * 3)
+        self.assertGreater(share, 0.1)
         xoffs = 0
         for i, switch in enumerate(fleet.switches):
             for port in switch.ports():
@@ -122,19 +124,19 @@ class FatTree(lab.SmokeTest):
                 self.assertGreater(port['queues'][3]['packets'], 0, f's{i} {port["name"]}')
         self.assertGreater(xoffs, 0)
         self.assertLess(gap, PAUSE_BITS / RATE / 2 * 1e9)
-        print(f'# {sent} frames, {xoffs} XOFF, longest poll gap {gap / 1e6:.2f} ms of '
+        print(f'# {sent} frames ({share:.0%} of line rate), {xoffs} XOFF, longest poll gap {gap / 1e6:.2f} ms of '
               f'{PAUSE_BITS / RATE / 2 * 1e3:.0f} ms until a pause is repeated')
         fleet.assert_conserved()
 
     def test_cut(self):
         """A link between tiers dies under traffic: edge 0 goes on over its other uplink."""
         fleet = self.fleet()
-        hosts = self.hosts('--all-to-all', '3:1024', seconds=3)
-        lab.wait_for(lambda: fleet[0].port('Ethernet8')['queues'][3]['packets'] > 1000, 20, 'traffic')
+        hosts = self.hosts('--all-to-all', '3:1024', seconds=5)
+        lab.wait_for(lambda: fleet[0].port('Ethernet8')['queues'][3]['packets'] > 300, 60, 'traffic')
         self.assertEqual(fleet[0].request('POST', '/v1/link?cut=1&port=Ethernet8')[0], 200)
         fleet[0].wait_link('Ethernet8', up=False)
         before = fleet[0].port('Ethernet12')['queues'][3]['packets']
-        lab.wait_for(lambda: fleet[0].port('Ethernet12')['queues'][3]['packets'] > before + 1000, 20,
+        lab.wait_for(lambda: fleet[0].port('Ethernet12')['queues'][3]['packets'] > before + 300, 60,
                      'traffic over the other uplink')
         hosts.results()
         # What others send to edge 0 through the aggregation switch that lost it is dropped there, and said.
