@@ -37,7 +37,7 @@ static size_t length(const char *text)
 {
 	size_t len = 0;
 
-	while (text[len] != '\0')
+	while (len < CONFIG_NAME_BYTES && text[len] != '\0')
 		len++;
 	return len;
 }

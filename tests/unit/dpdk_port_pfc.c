@@ -46,6 +46,8 @@ static struct sw_config *config_of(const char *devargs, uint8_t wanted, uint8_t 
 	struct sw_config *c = setup_kvm(1);
 	struct port_config *row = &c->port[0];
 
+	// Rows may have a %d for a name that no other process has.
+	// cppcheck-suppress wrongPrintfScanfArgNum
 	snprintf(row->devargs, sizeof(row->devargs), devargs, (int)getpid());
 	row->pfc_path = wanted;
 	row->pfc_enable = pfc_enable;
