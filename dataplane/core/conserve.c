@@ -101,13 +101,13 @@ static void tally_row(const struct released *from, const struct collected *seen,
 	}
 }
 
-static void tally_lanes(const struct sw *sw, struct tally *tally)
+static void tally_crossings(const struct sw *sw, struct tally *tally)
 {
-	uint32_t lanes = sw->lcore_count > 1 ? sw->lcore_count * sw->lcore_count : 0;
+	uint32_t pairs = sw->lcore_count > 1 ? sw->lcore_count * sw->lcore_count : 0;
 	uint32_t rows = sw->lcore_count > 1 ? sw->lcore_count * (sw->pf->port_count + 1) : 0;
 
-	for (uint32_t i = 0; i < lanes; i++)
-		tally_ring(&sw->lane[i].ring, tally);
+	for (uint32_t i = 0; i < pairs; i++)
+		tally_ring(&sw->crossing[i].ring, tally);
 	for (uint32_t i = 0; i < rows; i++)
 		tally_row(&sw->released[i], &sw->collected[i], tally);
 }
@@ -165,7 +165,7 @@ static bool charges_agree(const struct sw *sw, struct tally *tally)
 	}
 	for (uint32_t i = 0; i < sw->lcore_count; i++)
 		tally_list(sw->lcore[i].hold.head, tally);
-	tally_lanes(sw, tally);
+	tally_crossings(sw, tally);
 	return bytes == tally->pg_bytes && descriptors == tally->pg_descriptors &&
 	       descriptors_agree(sw, descriptors, tally->copy_descriptors);
 }

@@ -12,19 +12,19 @@
 
 void hand_off(struct sw_lcore *lc, lcore_t to, struct pkt *p)
 {
-	WEFT_CHECK(ring_push(&lane_of(lc->sw, lc->id, to)->ring, p));
+	WEFT_CHECK(ring_push(&crossing_of(lc->sw, lc->id, to)->ring, p));
 	lc->handed |= (uint8_t)(1u << to.v);
 }
 
-static uint32_t take_from(struct sw_lcore *lc, struct lane *lane, ns_t now)
+static uint32_t take_from(struct sw_lcore *lc, struct crossing *crossing, ns_t now)
 {
-	uint32_t left = ring_count(&lane->ring);
+	uint32_t left = ring_count(&crossing->ring);
 	uint32_t total = left;
 
 	while (left > 0) {
 		struct pkt *pkts[SW_BURST_MAX];
 		uint32_t want = left < SW_BURST_MAX ? left : SW_BURST_MAX;
-		uint32_t count = ring_pop(&lane->ring, (void **)pkts, want);
+		uint32_t count = ring_pop(&crossing->ring, (void **)pkts, want);
 
 		for (uint32_t i = 0; i < count; i++)
 			__builtin_prefetch(pkts[i], 1);
@@ -46,7 +46,7 @@ uint32_t sw_take(struct sw *sw, lcore_t lcore, ns_t now)
 	credit_refresh(lc);
 	for (uint8_t i = 0; i < sw->lcore_count; i++) {
 		if (i != lcore.v)
-			count += take_from(lc, lane_of(sw, (lcore_t){ i }, lcore), now);
+			count += take_from(lc, crossing_of(sw, (lcore_t){ i }, lcore), now);
 	}
 	return count;
 }
@@ -62,7 +62,7 @@ uint32_t sw_handed(struct sw *sw, lcore_t lcore)
 bool handoff_waits(const struct sw *sw, lcore_t lcore)
 {
 	for (uint8_t i = 0; i < sw->lcore_count; i++) {
-		if (i != lcore.v && ring_count(&lane_of(sw, (lcore_t){ i }, lcore)->ring) != 0)
+		if (i != lcore.v && ring_count(&crossing_of(sw, (lcore_t){ i }, lcore)->ring) != 0)
 			return true;
 	}
 	return false;
@@ -97,7 +97,7 @@ void release_elsewhere(struct sw_lcore *lc, const struct pkt *p)
 		add32(&out->descriptors[p->pg.v], p->descriptors);
 	}
 	add32(&out->packets, 1);
-	add32(&lane_of(lc->sw, lc->id, lcore_of_frame(lc->sw, p->in_port)->id)->released, 1);
+	add32(&crossing_of(lc->sw, lc->id, lcore_of_frame(lc->sw, p->in_port)->id)->released, 1);
 }
 
 // Copies belong to no group; those of frames without a port are kept behind the ports.
@@ -154,14 +154,14 @@ bool collect_port(struct sw_lcore *lc, port_t port)
 	return found;
 }
 
-static void collect_lane(struct sw_lcore *lc, lcore_t lcore)
+static void collect_crossing(struct sw_lcore *lc, lcore_t lcore)
 {
-	struct lane *lane = lane_of(lc->sw, lcore, lc->id);
-	uint32_t released = atomic_load_explicit(&lane->released, memory_order_acquire);
+	struct crossing *crossing = crossing_of(lc->sw, lcore, lc->id);
+	uint32_t released = atomic_load_explicit(&crossing->released, memory_order_acquire);
 
-	if (released == lane->collected)
+	if (released == crossing->collected)
 		return;
-	lane->collected = released;
+	crossing->collected = released;
 	for (uint16_t i = 0; i <= lc->pf->port_count; i++) {
 		if (lcore_of_frame(lc->sw, (port_t){ i }) == lc)
 			collect_from(lc, lcore, (port_t){ i });
@@ -172,6 +172,6 @@ void collect(struct sw_lcore *lc)
 {
 	for (uint8_t i = 0; i < lc->sw->lcore_count; i++) {
 		if (i != lc->id.v)
-			collect_lane(lc, (lcore_t){ i });
+			collect_crossing(lc, (lcore_t){ i });
 	}
 }

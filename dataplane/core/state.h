@@ -254,7 +254,7 @@ struct sw_lcore {
 };
 
 // From one lcore to another.
-struct lane {
+struct crossing {
 	struct ring ring; // packets for ports of the other
 	// sender: rw
 	_Alignas(64) _Atomic(uint32_t) released; // packets of the other's groups that have left
@@ -294,7 +294,7 @@ struct sw {
 	uint32_t lcore_count;
 	uint32_t acl_capacity;
 	// with several lcores
-	struct lane *lane;         // [from][to]
+	struct crossing *crossing; // [from][to]
 	struct released *released; // [egress lcore][port], and behind the ports frames without one
 	struct collected *collected; // likewise
 	uint32_t ring_count;         // slots of each ring
@@ -358,9 +358,9 @@ static inline struct sw_lcore *lcore_of_frame(struct sw *sw, port_t in_port)
 	return in_port.v < sw->pf->port_count ? lcore_of_port(sw, in_port) : &sw->lcore[0];
 }
 
-static inline struct lane *lane_of(const struct sw *sw, lcore_t from, lcore_t to)
+static inline struct crossing *crossing_of(const struct sw *sw, lcore_t from, lcore_t to)
 {
-	return &sw->lane[from.v * sw->lcore_count + to.v];
+	return &sw->crossing[from.v * sw->lcore_count + to.v];
 }
 
 // Where a port's row is, in `released` and `collected`.

@@ -75,7 +75,7 @@ static uint64_t queued_packets(const struct sw *sw)
 	for (uint32_t i = 0; i < sw->lcore_count; i++)
 		count += sw->lcore[i].hold.count;
 	for (uint32_t i = 0; sw->lcore_count > 1 && i < sw->lcore_count * sw->lcore_count; i++)
-		count += ring_count(&sw->lane[i].ring);
+		count += ring_count(&sw->crossing[i].ring);
 	for (uint32_t i = 0; i < sw->pf->port_count; i++) {
 		for (uint32_t q = 0; q < QUEUE_COUNT; q++)
 			count += sw->port[i].queue[q].count;

@@ -31,7 +31,7 @@ struct layout {
 	size_t acl;       // behind that
 	size_t masks;     // with fabric ports
 	size_t masked;
-	size_t lanes; // with several lcores: all from here
+	size_t crossings; // with several lcores: all from here
 	size_t released;
 	size_t collected;
 	size_t slots;
@@ -46,7 +46,7 @@ static size_t whole_lines(size_t bytes)
 
 // A ring for each pair of lcores that holds every packet there may be, and counts by lcore and
 // port.
-static void add_lanes(const struct sw_profile *pf, struct layout *at)
+static void add_crossings(const struct sw_profile *pf, struct layout *at)
 {
 	size_t pairs = (size_t)pf->lcore_count * pf->lcore_count;
 	size_t rows = (size_t)pf->lcore_count * (pf->port_count + 1);
@@ -54,7 +54,7 @@ static void add_lanes(const struct sw_profile *pf, struct layout *at)
 	at->ring_count = 1;
 	while (at->ring_count < pf->descriptor_count)
 		at->ring_count *= 2;
-	at->released = at->lanes + pairs * sizeof(struct lane);
+	at->released = at->crossings + pairs * sizeof(struct crossing);
 	at->collected = at->released + rows * sizeof(struct released);
 	at->slots = at->collected + rows * sizeof(struct collected);
 	at->end = at->slots + (pairs - pf->lcore_count) * at->ring_count * sizeof(void *);
@@ -71,14 +71,14 @@ static struct layout layout_of(const struct sw_profile *pf)
 	at.table_bytes = whole_lines(at.acl + pf->acl_capacity * sizeof(struct acl_state));
 	at.masks = at.tables + pf->lcore_count * at.table_bytes;
 	at.masked = at.masks;
-	at.lanes = at.masks;
+	at.crossings = at.masks;
 	if (pf->has_fabric) {
 		at.masked += whole_lines(pf->port_count * sizeof(struct hello_masks));
-		at.lanes = at.masked + HELLO_EDGE_MAX * sizeof(struct port_set);
+		at.crossings = at.masked + whole_lines(HELLO_EDGE_MAX * sizeof(struct port_set));
 	}
-	at.end = at.lanes;
+	at.end = at.crossings;
 	if (pf->lcore_count > 1)
-		add_lanes(pf, &at);
+		add_crossings(pf, &at);
 	return at;
 }
 
@@ -95,18 +95,18 @@ static void init_bridge(struct bridge_state *bridge, const struct sw_profile *pf
 	bridge->port_used = (uint32_t *)(table + layout_of(pf).port_used);
 }
 
-static void init_lanes(struct sw *sw, const struct layout *at, uint8_t *base)
+static void init_crossings(struct sw *sw, const struct layout *at, uint8_t *base)
 {
 	void **slots = (void **)(base + at->slots);
 
-	sw->lane = (struct lane *)(base + at->lanes);
+	sw->crossing = (struct crossing *)(base + at->crossings);
 	sw->released = (struct released *)(base + at->released);
 	sw->collected = (struct collected *)(base + at->collected);
 	sw->ring_count = (uint32_t)at->ring_count;
 	for (uint32_t i = 0; i < sw->lcore_count * sw->lcore_count; i++) {
 		if (i % (sw->lcore_count + 1) == 0) // from one to itself
 			continue;
-		ring_init(&sw->lane[i].ring, slots, sw->ring_count);
+		ring_init(&sw->crossing[i].ring, slots, sw->ring_count);
 		slots += sw->ring_count;
 	}
 }
@@ -156,7 +156,7 @@ struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_
 	for (uint32_t i = 0; i < sw->lcore_count; i++)
 		hello_init(&sw->lcore[i], now);
 	if (pf->lcore_count > 1)
-		init_lanes(sw, &at, base);
+		init_crossings(sw, &at, base);
 	lag_rebind(sw, now);
 	credit_deal(sw);
 	return sw;

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A whole switch on two threads, one for each of its lcores: lossless and lossy traffic,
+// broadcasts, and a link that goes down and up, over pools that two of its ports can fill. Peers
+// obey XOFF. Every access of one lcore to what the other writes must be ordered; in the end nothing
+// is lost, counted twice or charged, and XOFF and the way across have been used.
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/rng.h"
+#include "dataplane/core/sw.h"
+#include "tests/host/frame.h"
+#include "tests/rig/setup.h"
+
+enum {
+	LCORES = 2,
+	PORTS = 4,
+	VISITS = 4000,
+	BURST = 8,
+	XOFF_BYTES = 20000, // more than a burst
+	POOL_BYTES = 200000,
+	VISIT_NS = 1000,
+};
+
+struct buffer {
+	struct pkt pkt; // first: the core's pointer is ours
+	uint8_t bytes[SW_TAG_ROOM + 1600];
+};
+
+struct lcore {
+	struct sw *sw;
+	lcore_t id;
+	struct rng dice;
+	ns_t now;
+	uint64_t taken, sent;
+};
+
+static struct pkt *new_pkt(uint32_t len)
+{
+	struct buffer *b = calloc(1, sizeof(*b));
+
+	WEFT_CHECK(b != NULL && len <= 1600);
+	b->pkt.data = b->bytes + SW_TAG_ROOM;
+	b->pkt.len = len;
+	b->pkt.head_len = (uint16_t)len;
+	b->pkt.descriptors = 1;
+	return &b->pkt;
+}
+
+static void copy(struct lcore *lc, const struct sw_action *action)
+{
+	PORT_SET_FOR_EACH(port, &action->ports) {
+		struct pkt *p = new_pkt(action->pkt->len);
+
+		memcpy(p->data, action->pkt->data, p->len);
+		sw_copy(lc->sw, action->pkt, p, port, lc->now);
+	}
+}
+
+static void drain(struct lcore *lc)
+{
+	struct sw_action action;
+
+	while (sw_action(lc->sw, lc->id, &action, lc->now)) {
+		if (action.kind == SW_ACTION_COPY)
+			copy(lc, &action);
+		else if (action.kind == SW_ACTION_FREE || action.kind == SW_ACTION_PUNT)
+			free(action.pkt);
+	}
+}
+
+static struct pkt *random_pkt(struct lcore *lc, uint32_t port, uint32_t class)
+{
+	uint32_t to = (port + 1 + rng_below(&lc->dice, PORTS - 1)) % PORTS;
+	struct frame f = {
+		.kind = FRAME_ROCE,
+		.dst = frame_host_mac(to),
+		.src = frame_host_mac(port),
+		.dst_ip = frame_host_ip(to),
+		.src_ip = frame_host_ip(port),
+		.opcode = 6,
+		.dscp = (uint8_t) class,
+		.ecn = 2,
+		.len = 100 + rng_below(&lc->dice, 1400),
+	};
+	struct pkt *p;
+
+	if (class == 0 && rng_below(&lc->dice, 16) == 0)
+		f.dst = 0xffffffffffff;
+	p = new_pkt(f.len);
+	frame_write(&f, p->data);
+	return p;
+}
+
+// A peer that is told to stop sends nothing more; what it had on the way is less than a burst.
+static void receive(struct lcore *lc, port_t port)
+{
+	uint32_t class = rng_below(&lc->dice, 3) == 0 ? 0 : 3;
+	struct pkt *pkts[BURST];
+	struct pg_stats st;
+
+	sw_stats_pg(lc->sw, port, (pg_t){ (uint8_t) class }, WATERMARK_USER, &st);
+	if (st.xoff_state)
+		return;
+	for (uint32_t i = 0; i < BURST; i++)
+		pkts[i] = random_pkt(lc, port.v, class);
+	sw_rx(lc->sw, port, pkts, BURST, lc->now);
+	drain(lc);
+}
+
+static void transmit(struct lcore *lc, port_t port, uint32_t max)
+{
+	struct pkt *pkts[SW_BURST_MAX];
+	uint32_t count = sw_tx(lc->sw, port, pkts, max, lc->now);
+
+	for (uint32_t i = 0; i < count; i++)
+		free(pkts[i]);
+	lc->sent += count;
+	drain(lc);
+}
+
+static void visit(struct lcore *lc, uint32_t tx_max, bool rx)
+{
+	lc->now = ns_add(lc->now, VISIT_NS);
+	sw_tick(lc->sw, lc->id, lc->now);
+	drain(lc);
+	for (uint16_t i = lc->id.v; i < PORTS && rx; i += LCORES)
+		receive(lc, (port_t){ i });
+	lc->taken += sw_take(lc->sw, lc->id, lc->now);
+	drain(lc);
+	for (uint16_t i = lc->id.v; i < PORTS; i += LCORES)
+		transmit(lc, (port_t){ i }, tx_max);
+}
+
+static void *run(void *arg)
+{
+	struct lcore *lc = arg;
+	port_t last = { (uint16_t)(PORTS - LCORES + lc->id.v) };
+
+	for (uint32_t i = 0; i < VISITS; i++) {
+		// Sometimes nothing leaves for a while.
+		visit(lc, i % 64 < 32 ? BURST / 2 : 2 * BURST, true);
+		if (i % 500 == 400)
+			sw_link(lc->sw, last, false, lc->now);
+		if (i % 500 == 410)
+			sw_link(lc->sw, last, true, lc->now);
+		drain(lc);
+		if (i % 8 == 0)
+			sched_yield();
+	}
+	return NULL;
+}
+
+static struct sw *make_switch(void)
+{
+	struct sw_config *c = setup_kvm(PORTS);
+	struct sw_profile *pf = malloc(profile_bytes(c));
+	struct profile_fault fault;
+	struct sw *sw;
+
+	WEFT_CHECK(pf != NULL);
+	c->sw.descriptors = 16384;
+	c->sw.solicit_time = 1000000; // that a frame waits for a port that is down
+	for (uint32_t i = 0; i < PORTS; i++)
+		c->port[i].lcore = i % LCORES;
+	setup_find_pool(c, KVM_INGRESS_POOL)->size = POOL_BYTES;
+	setup_find_pool(c, KVM_LOSSY_POOL)->size = POOL_BYTES;
+	setup_find_profile(c, KVM_PG_LOSSLESS)->xoff = XOFF_BYTES;
+	setup_find_profile(c, KVM_PG_LOSSLESS)->size = XOFF_BYTES + 2000;
+	setup_find_profile(c, KVM_PG_LOSSLESS)->xon = 2000;
+	setup_find_profile(c, KVM_PG_LOSSLESS)->xon_offset = 0;
+	WEFT_CHECK(profile_build(c, pf, &fault) == 0);
+	free(c);
+	sw = sw_init(aligned_alloc(64, (sw_bytes(pf) + 63) & ~(size_t)63), pf, 1, (ns_t){ 1 });
+	for (uint16_t i = 0; i < PORTS; i++) {
+		sw_link(sw, (port_t){ i }, true, (ns_t){ 1 });
+		for (uint8_t k = 0; k < LCORES; k++)
+			WEFT_CHECK(sw_mac_set(sw, (lcore_t){ k }, frame_host_mac(i), 1,
+					      (port_t){ i }, (ns_t){ 1 }));
+	}
+	return sw;
+}
+
+static void check(const struct sw *sw, uint64_t taken)
+{
+	struct switch_stats st;
+	uint64_t xoffs = 0;
+
+	WEFT_CHECK(sw_conserved(sw));
+	sw_stats_switch(sw, WATERMARK_USER, &st);
+	WEFT_CHECK(st.queued_packets == 0 && st.descriptors_in_use == 0);
+	for (uint16_t i = 0; i < PORTS; i++) {
+		struct pg_stats pg;
+
+		sw_stats_pg(sw, (port_t){ i }, (pg_t){ 3 }, WATERMARK_USER, &pg);
+		WEFT_CHECK(pg.dropped_packets == 0 && pg.curr_occupancy_bytes == 0);
+		WEFT_CHECK(!pg.xoff_state);
+		xoffs += pg.xoff_events;
+	}
+	printf("rx %llu tx %llu dropped %llu, %llu across, %llu XOFFs\n",
+	       (unsigned long long)st.rx_packets, (unsigned long long)st.tx_packets,
+	       (unsigned long long)st.dropped_packets, (unsigned long long)taken,
+	       (unsigned long long)xoffs);
+	WEFT_CHECK(xoffs > 0 && taken > 1000);
+}
+
+int main(void)
+{
+	struct sw *sw = make_switch();
+	struct lcore lcore[LCORES];
+	pthread_t thread[LCORES];
+
+	for (uint8_t i = 0; i < LCORES; i++) {
+		lcore[i] = (struct lcore){ .sw = sw, .id = { i }, .now = { 1 } };
+		rng_seed(&lcore[i].dice, i + 1u);
+		WEFT_CHECK(pthread_create(&thread[i], NULL, run, &lcore[i]) == 0);
+	}
+	for (uint8_t i = 0; i < LCORES; i++)
+		pthread_join(thread[i], NULL);
+	for (uint32_t round = 0; round < 2000; round++) {
+		for (uint8_t i = 0; i < LCORES; i++)
+			visit(&lcore[i], SW_BURST_MAX, false);
+	}
+	check(sw, lcore[0].taken + lcore[1].taken);
+	free((void *)(uintptr_t)sw_profile_of(sw));
+	free(sw);
+	return 0;
+}
