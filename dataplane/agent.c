@@ -36,9 +36,9 @@ struct agent_switch {
 };
 
 struct agent {
-	struct worker *worker;
+	struct workers *workers;
 	struct event_base *base;
-	struct event *reports;
+	struct event *reports[LCORE_MAX];
 	struct event *ports_timer;
 	struct event *second_timer;
 	struct event *term;
@@ -55,16 +55,17 @@ static void on_reports(evutil_socket_t fd, short what, void *arg)
 {
 	struct agent *agent = arg;
 
-	reports_handle(agent->worker, &agent->report_stats);
+	reports_handle(agent->workers, &agent->report_stats);
 }
 
 static void poll_ports(struct agent *agent, struct agent_switch *sw)
 {
-	struct port_set up = port_keeper_poll(&sw->keeper, clock_now(&agent->worker->clock));
+	struct port_set up = port_keeper_poll(&sw->keeper,
+					      clock_now(&agent->workers->worker[0].clock));
 
 	if (port_set_empty(&up))
 		return;
-	mac_store_restore(&sw->macs, agent->worker, sw->in, &up);
+	mac_store_restore(&sw->macs, agent->workers, sw->in, &up);
 	PORT_SET_FOR_EACH(port, &up)
 		headroom_check(sw->in, port.v);
 }
@@ -86,20 +87,27 @@ static void age_macs(struct agent *agent, struct instance *in)
 		.count = 4 * in->profile->mac_count / AGE_ROUNDS + 1,
 	};
 
-	channel_send(&agent->worker->channel, &message);
+	workers_send(agent->workers, &message);
 }
 
 static void check_gap(struct agent *agent)
 {
-	struct lcore_stats stats = { 0 };
-	struct message message = { .kind = MESSAGE_LCORE_STATS, .lcore = &stats };
+	uint64_t worst = 0;
 
-	channel_call(&agent->worker->channel, &message);
-	if (stats.max_gap_ns <= agent->warned_gap_ns)
+	for (uint8_t i = 0; i < agent->workers->count; i++) {
+		struct lcore_stats stats = { 0 };
+		struct message message = { .kind = MESSAGE_LCORE_STATS,
+					   .lcore = { i },
+					   .stats = &stats };
+
+		workers_call(agent->workers, &message);
+		worst = u64_max(worst, stats.max_gap_ns);
+	}
+	if (worst <= agent->warned_gap_ns)
 		return;
-	agent->warned_gap_ns = 2 * stats.max_gap_ns;
+	agent->warned_gap_ns = 2 * worst;
 	for (uint32_t i = 0; i < agent->count; i++)
-		headroom_check_gap(agent->sw[i].in, stats.max_gap_ns);
+		headroom_check_gap(agent->sw[i].in, worst);
 }
 
 static void on_second_timer(evutil_socket_t fd, short what, void *arg)
@@ -115,7 +123,7 @@ static void on_second_timer(evutil_socket_t fd, short what, void *arg)
 		age_macs(agent, sw->in);
 		routes_second(sw->in->routes);
 		if (agent->seconds % SAVE_PERIOD_S == 0)
-			mac_store_save(&sw->macs, agent->worker, sw->in);
+			mac_store_save(&sw->macs, agent->workers, sw->in);
 	}
 	check_gap(agent);
 }
@@ -139,10 +147,12 @@ static int add_events(struct agent *agent)
 {
 	const struct timeval ports = { .tv_usec = PORTS_PERIOD_US };
 	const struct timeval second = { .tv_sec = 1 };
-	int rc;
+	int rc = 0;
 
-	rc = add_event(agent, &agent->reports, agent->worker->channel.wake_control,
-		       EV_READ | EV_PERSIST, on_reports, NULL);
+	for (uint32_t i = 0; i < agent->workers->count && rc == 0; i++)
+		rc = add_event(agent, &agent->reports[i],
+			       agent->workers->worker[i].channel.wake_control, EV_READ | EV_PERSIST,
+			       on_reports, NULL);
 	if (rc == 0)
 		rc = add_event(agent, &agent->ports_timer, -1, EV_PERSIST, on_ports_timer, &ports);
 	if (rc == 0)
@@ -188,15 +198,15 @@ static int open_switch(struct agent *agent, struct agent_switch *sw,
 	if (rc != 0)
 		return rc;
 	if (sw->in->tables != NULL) {
-		sw->in->routes = routes_open(agent->worker, sw->in);
+		sw->in->routes = routes_open(agent->workers, sw->in);
 		if (sw->in->routes == NULL)
 			return -ENOMEM;
 	}
 	// Its name is taken before its devices: a second switch of that name must not touch them.
-	sw->http = control_http_open(agent->base, options->run_dir, agent->worker, sw->in);
+	sw->http = control_http_open(agent->base, options->run_dir, agent->workers, sw->in);
 	if (sw->http == NULL)
 		return -EIO;
-	rc = port_keeper_start(&sw->keeper, agent->worker, sw->in);
+	rc = port_keeper_start(&sw->keeper, agent->workers, sw->in);
 	if (rc != 0)
 		return rc;
 	poll_ports(agent, sw);
@@ -204,19 +214,20 @@ static int open_switch(struct agent *agent, struct agent_switch *sw,
 	return 0;
 }
 
-struct agent *agent_open(struct worker *worker, const struct agent_options *options)
+struct agent *agent_open(struct workers *workers, const struct agent_options *options)
 {
 	struct agent *agent = calloc(1, sizeof(*agent));
 	int rc = -ENOMEM;
 
 	if (agent == NULL)
 		return NULL;
-	agent->worker = worker;
+	agent->workers = workers;
 	agent->base = event_base_new();
 	if (agent->base != NULL)
 		rc = add_events(agent);
-	for (uint32_t i = 0; i < worker->instance_count && rc == 0; i++) {
-		agent->sw[i].in = worker->instance[i];
+	// The first lcore has a part in every switch.
+	for (uint32_t i = 0; i < workers->worker[0].instance_count && rc == 0; i++) {
+		agent->sw[i].in = workers->worker[0].instance[i];
 		agent->count = i + 1;
 		rc = open_switch(agent, &agent->sw[i], options);
 	}
@@ -236,7 +247,7 @@ static void close_switch(struct agent *agent, struct agent_switch *sw)
 {
 	control_http_close(sw->http);
 	if (sw->keeper.retry != NULL)
-		mac_store_save(&sw->macs, agent->worker, sw->in);
+		mac_store_save(&sw->macs, agent->workers, sw->in);
 	port_keeper_stop(&sw->keeper);
 	routes_close(sw->in->routes);
 	sw->in->routes = NULL;
@@ -254,7 +265,8 @@ void agent_close(struct agent *agent)
 	remove_event(agent->term);
 	remove_event(agent->second_timer);
 	remove_event(agent->ports_timer);
-	remove_event(agent->reports);
+	for (uint32_t i = 0; i < LCORE_MAX; i++)
+		remove_event(agent->reports[i]);
 	if (agent->base != NULL)
 		event_base_free(agent->base);
 	free(agent);

@@ -13,12 +13,12 @@ struct agent_options {
 	const char *state_dir;
 };
 
-// Opens the ports, restores addresses and listens, for every switch of the worker; its lcore runs.
+// Opens the ports, restores addresses and listens, for every switch of the workers; its lcore runs.
 // NULL when something is wrong for good, logged; then nothing is left behind.
-struct agent *agent_open(struct worker *worker, const struct agent_options *options);
+struct agent *agent_open(struct workers *workers, const struct agent_options *options);
 
 // Runs until SIGTERM or SIGINT.
 void agent_run(struct agent *agent);
 
-// Saves addresses, takes all links down and closes the ports; the lcore still runs. Accepts NULL.
+// Saves addresses, takes all links down and closes the ports; the lcores still run. Accepts NULL.
 void agent_close(struct agent *agent);

@@ -30,7 +30,7 @@ enum { BODY_MAX = 64 * 1024, HEADERS_MAX = 8 * 1024, BACKLOG = 16, CLIENT_SECOND
 
 struct control_http {
 	struct evhttp *server;
-	struct worker *worker;
+	struct workers *workers;
 	struct instance *in;
 	struct sockaddr_un address; // sun_path empty: no socket of ours yet
 };
@@ -115,7 +115,7 @@ static void on_stats(struct evhttp_request *request, void *arg)
 	if (!accept_method(request, EVHTTP_REQ_GET) || !parse_query(request, &query))
 		return;
 	if (read_watermark(&query, &kind))
-		reply_ok(request, stats_json(http->worker, http->in, kind));
+		reply_ok(request, stats_json(http->workers, http->in, kind));
 	else
 		reply_error(request, HTTP_BADREQUEST, "watermark: user, persistent or periodic");
 	evhttp_clear_headers(&query);
@@ -126,7 +126,7 @@ static void on_mac(struct evhttp_request *request, void *arg)
 	struct control_http *http = arg;
 
 	if (accept_method(request, EVHTTP_REQ_GET))
-		reply_ok(request, stats_json_macs(http->worker, http->in));
+		reply_ok(request, stats_json_macs(http->workers, http->in));
 }
 
 static void on_acl(struct evhttp_request *request, void *arg)
@@ -134,7 +134,7 @@ static void on_acl(struct evhttp_request *request, void *arg)
 	struct control_http *http = arg;
 
 	if (accept_method(request, EVHTTP_REQ_GET))
-		reply_ok(request, stats_json_acl(http->worker, http->in));
+		reply_ok(request, stats_json_acl(http->workers, http->in));
 }
 
 static void on_lcore(struct evhttp_request *request, void *arg)
@@ -142,13 +142,22 @@ static void on_lcore(struct evhttp_request *request, void *arg)
 	struct control_http *http = arg;
 
 	if (accept_method(request, EVHTTP_REQ_GET))
-		reply_ok(request, stats_json_lcores(http->worker));
+		reply_ok(request, stats_json_lcores(http->workers));
 }
 
 static void on_driver(struct evhttp_request *request, void *arg)
 {
 	if (accept_method(request, EVHTTP_REQ_GET))
 		reply_ok(request, stats_json_drivers());
+}
+
+static void clear_gaps(struct workers *workers)
+{
+	for (uint8_t i = 0; i < workers->count; i++) {
+		struct message message = { .kind = MESSAGE_CLEAR_GAP, .lcore = { i } };
+
+		workers_call(workers, &message);
+	}
 }
 
 static void on_clear(struct evhttp_request *request, void *arg)
@@ -162,7 +171,10 @@ static void on_clear(struct evhttp_request *request, void *arg)
 	if (evhttp_find_header(&query, "poll_gap") != NULL)
 		message.kind = MESSAGE_CLEAR_GAP;
 	if (read_watermark(&query, &message.watermark)) {
-		channel_call(&http->worker->channel, &message);
+		if (message.kind == MESSAGE_CLEAR_GAP)
+			clear_gaps(http->workers);
+		else
+			workers_call(http->workers, &message);
 		reply_ok(request, json_object());
 	} else {
 		reply_error(request, HTTP_BADREQUEST, "watermark: user, persistent or periodic");
@@ -252,7 +264,7 @@ static void on_storm(struct evhttp_request *request, void *arg)
 		reply_error(request, HTTP_BADREQUEST, wrong);
 		return;
 	}
-	channel_call(&http->worker->channel, &message);
+	workers_call(http->workers, &message);
 	if (accepted)
 		reply_ok(request,
 			 json_pack("{s:s}", "done", message.storm.on ? "storm on" : "storm off"));
@@ -276,7 +288,7 @@ static void on_big_red(struct evhttp_request *request, void *arg)
 		reply_error(request, HTTP_BADREQUEST, "on: on or off");
 		return;
 	}
-	channel_call(&http->worker->channel, &message);
+	workers_call(http->workers, &message);
 	reply_ok(request, json_pack("{s:s}", "done",
 				    message.up ? "big red switch on" : "big red switch off"));
 }
@@ -314,7 +326,7 @@ static void on_arp(struct evhttp_request *request, void *arg)
 	struct control_http *http = arg;
 
 	if (accept_method(request, EVHTTP_REQ_GET))
-		reply_ok(request, routes_json_neighbors(http->worker, http->in));
+		reply_ok(request, routes_json_neighbors(http->workers, http->in));
 }
 
 static void on_hash(struct evhttp_request *request, void *arg)
@@ -391,14 +403,14 @@ static int start(struct control_http *http, const char *run_dir)
 }
 
 struct control_http *control_http_open(struct event_base *base, const char *run_dir,
-				       struct worker *worker, struct instance *in)
+				       struct workers *workers, struct instance *in)
 {
 	struct control_http *http = calloc(1, sizeof(*http));
 	int rc = -ENOMEM;
 
 	if (http == NULL)
 		goto err;
-	http->worker = worker;
+	http->workers = workers;
 	http->in = in;
 	http->server = evhttp_new(base);
 	if (http->server == NULL)

@@ -22,7 +22,7 @@ struct control_http;
 
 // Listens. NULL when that fails, logged: another switch of this name may be running.
 struct control_http *control_http_open(struct event_base *base, const char *run_dir,
-				       struct worker *worker, struct instance *in);
+				       struct workers *workers, struct instance *in);
 
 // Removes the socket. Accepts NULL.
 void control_http_close(struct control_http *http);

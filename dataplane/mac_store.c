@@ -119,7 +119,7 @@ int mac_store_open(struct mac_store *store, const char *state_dir, const struct 
 	return rc;
 }
 
-void mac_store_restore(struct mac_store *store, struct worker *worker, struct instance *in,
+void mac_store_restore(struct mac_store *store, struct workers *workers, struct instance *in,
 		       const struct port_set *ports)
 {
 	uint32_t kept = 0;
@@ -135,7 +135,7 @@ void mac_store_restore(struct mac_store *store, struct worker *worker, struct in
 		};
 
 		if (port_set_has(ports, entry->port))
-			channel_send(&worker->channel, &message);
+			workers_send(workers, &message);
 		else
 			store->pending[kept++] = *entry;
 	}
@@ -167,18 +167,15 @@ static void write_entries(struct writer *writer, const struct mac_entry *entries
 
 // Writes all addresses to `file`, or only hashes them when it is NULL. Those that were read and not
 // restored yet stay in the file.
-static uint64_t walk(const struct mac_store *store, struct worker *worker, struct instance *in,
+static uint64_t walk(const struct mac_store *store, struct workers *workers, struct instance *in,
 		     FILE *file)
 {
 	struct writer writer = { .in = in, .file = file, .hash = HASH_EMPTY };
 	struct mac_list list = { 0 };
-	struct message message = { .kind = MESSAGE_MAC_LIST, .instance = in, .macs = &list };
 
 	write_entries(&writer, store->pending, store->pending_count);
-	do {
-		channel_call(&worker->channel, &message);
+	while (workers_next_macs(workers, in, &list))
 		write_entries(&writer, list.entry, list.count);
-	} while (list.at != 0);
 	return writer.hash;
 }
 
@@ -230,7 +227,7 @@ static int finish_file(FILE *file)
 	return rc;
 }
 
-static int write_file(struct mac_store *store, struct worker *worker, struct instance *in)
+static int write_file(struct mac_store *store, struct workers *workers, struct instance *in)
 {
 	char temporary[sizeof(store->path) + 8];
 	FILE *file;
@@ -242,7 +239,7 @@ static int write_file(struct mac_store *store, struct worker *worker, struct ins
 	if (file == NULL)
 		return -errno;
 	fputs("# Addresses learned by weft-switch: MAC VLAN PORT. Read once at start.\n", file);
-	hash = walk(store, worker, in, file);
+	hash = walk(store, workers, in, file);
 	rc = finish_file(file);
 	if (rc == 0 && rename(temporary, store->path) != 0)
 		rc = -errno;
@@ -255,13 +252,13 @@ static int write_file(struct mac_store *store, struct worker *worker, struct ins
 	return rc;
 }
 
-int mac_store_save(struct mac_store *store, struct worker *worker, struct instance *in)
+int mac_store_save(struct mac_store *store, struct workers *workers, struct instance *in)
 {
 	int rc;
 
-	if (walk(store, worker, in, NULL) == store->saved_hash)
+	if (walk(store, workers, in, NULL) == store->saved_hash)
 		return 0;
-	rc = write_file(store, worker, in);
+	rc = write_file(store, workers, in);
 	if (rc != 0)
 		log_err("%s: %s cannot be written: %s", in->config->sw.name, store->path,
 			strerror(-rc));

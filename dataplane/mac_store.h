@@ -19,11 +19,11 @@ struct mac_store {
 int mac_store_open(struct mac_store *store, const char *state_dir, const struct instance *in);
 
 // Gives the switch the addresses of these ports.
-void mac_store_restore(struct mac_store *store, struct worker *worker, struct instance *in,
+void mac_store_restore(struct mac_store *store, struct workers *workers, struct instance *in,
 		       const struct port_set *ports);
 
 // Writes the file if the switch's addresses are others than it holds. Must run before links go
 // down, since a port that loses its link loses its addresses. 0 or -errno, logged.
-int mac_store_save(struct mac_store *store, struct worker *worker, struct instance *in);
+int mac_store_save(struct mac_store *store, struct workers *workers, struct instance *in);
 
 void mac_store_close(struct mac_store *store);

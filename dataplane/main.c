@@ -2,8 +2,8 @@
 //
 // weft-switch: starts in order, unwinds in reverse.
 //
-// Two threads do the work: the forwarding lcore (dpdk/worker.c) owns the switches and their
-// packets, the main thread (agent.c) everything else; they exchange messages (dpdk/channel.h).
+// The forwarding lcores (dpdk/worker.c) own the switches and their packets, the main thread
+// (agent.c) everything else; they exchange messages (dpdk/channel.h).
 
 #include <errno.h>
 #include <signal.h>
@@ -23,7 +23,7 @@ enum { EAL_OVERHEAD_BYTES = 32 << 20 };
 struct program {
 	struct options options;
 	struct eal_options eal;
-	struct worker worker;
+	struct workers workers;
 	struct pool_plan plan;
 	struct pools pools; // of all switches
 	struct links links; // between ports of all switches
@@ -108,6 +108,27 @@ static int check_links(struct program *program)
 	return worst != 0 ? worst : links_check(&program->links, stderr);
 }
 
+// As many forwarding lcores as the ports of some switch ask for.
+static int count_lcores(struct program *program)
+{
+	const struct options *options = &program->options;
+
+	program->workers.count = 1;
+	for (uint32_t i = 0; i < program->loaded; i++) {
+		uint32_t count = program->instance[i].profile->lcore_count;
+
+		if (options->cpu_count != 0 && count > options->cpu_count) {
+			log_err("%s: ports ask for %u forwarding lcores (lcore = %u), "
+				"--lcore names %u",
+				options->config[i], count, count - 1, options->cpu_count);
+			return -EINVAL;
+		}
+		if (count > program->workers.count)
+			program->workers.count = count;
+	}
+	return 0;
+}
+
 static int load(struct program *program)
 {
 	int worst = 0;
@@ -121,6 +142,8 @@ static int load(struct program *program)
 	program->loaded = program->options.config_count;
 	if (worst == 0)
 		worst = check_pairs(program);
+	if (worst == 0)
+		worst = count_lcores(program);
 	return worst == 0 ? check_links(program) : worst;
 }
 
@@ -139,20 +162,40 @@ static void plan_instance(struct program *program, const struct instance *in)
 static void plan_eal(struct program *program)
 {
 	program->eal = (struct eal_options){
+		.lcore_count = program->workers.count,
+		.cpu_count = program->options.cpu_count,
 		.name = program->instance[0].config->sw.name,
 		.memory = program->options.memory,
-		.cpu = program->options.cpu,
 		.memory_bytes = EAL_OVERHEAD_BYTES,
 	};
-	program->plan = pool_plan_start();
+	memcpy(program->eal.cpu, program->options.cpu, sizeof(program->eal.cpu));
+	program->plan = pool_plan_start(program->workers.count);
 	for (uint32_t i = 0; i < program->loaded; i++)
 		plan_instance(program, &program->instance[i]);
 	program->eal.memory_bytes += pool_plan_bytes(&program->plan);
 }
 
+static int create_worker(struct program *program, uint8_t lcore, const struct clock *clock)
+{
+	struct worker *worker = &program->workers.worker[lcore];
+	char name[CONFIG_NAME_BYTES];
+
+	worker->clock = *clock;
+	worker->lcore = (lcore_t){ lcore };
+	worker->peers = &program->workers;
+	worker->busy_poll = program->options.busy_poll;
+	for (uint32_t i = 0; i < program->loaded; i++) {
+		if (lcore < program->instance[i].profile->lcore_count)
+			worker->instance[worker->instance_count++] = &program->instance[i];
+	}
+	// Rings have short names.
+	snprintf(name, sizeof(name), "%u_%.12s", lcore, program->eal.name);
+	return channel_open(&worker->channel, name);
+}
+
 static int create(struct program *program)
 {
-	struct worker *worker = &program->worker;
+	struct clock clock;
 	int rc = pools_create(&program->plan, &program->pools);
 
 	if (rc != 0) {
@@ -163,25 +206,32 @@ static int create(struct program *program)
 	rc = links_create(&program->links);
 	if (rc != 0)
 		return rc;
-	clock_start(&worker->clock);
-	worker->busy_poll = program->options.busy_poll;
-	for (uint32_t i = 0; i < program->loaded; i++) {
-		rc = instance_create(&program->instance[i], &program->pools,
-				     clock_now(&worker->clock));
-		if (rc != 0)
-			return rc;
-		worker->instance[i] = &program->instance[i];
-		worker->instance_count = i + 1;
-	}
-	return channel_open(&worker->channel, program->eal.name);
+	clock_start(&clock);
+	for (uint32_t i = 0; i < program->loaded && rc == 0; i++)
+		rc = instance_create(&program->instance[i], &program->pools, clock_now(&clock));
+	for (uint8_t i = 0; i < program->workers.count && rc == 0; i++)
+		rc = create_worker(program, i, &clock);
+	return rc;
 }
 
-static void stop_lcore(struct program *program)
+static int launch(struct program *program)
 {
-	struct message message = { .kind = MESSAGE_STOP };
+	int rc = 0;
 
-	channel_call(&program->worker.channel, &message);
-	rte_eal_wait_lcore(EAL_LCORE_FORWARD);
+	for (uint32_t i = 0; i < program->workers.count && rc == 0; i++)
+		rc = rte_eal_remote_launch(worker_run, &program->workers.worker[i],
+					   EAL_LCORE_FORWARD + i);
+	return rc;
+}
+
+static void stop_lcores(struct program *program)
+{
+	for (uint8_t i = 0; i < program->workers.count; i++) {
+		struct message message = { .kind = MESSAGE_STOP, .lcore = { i } };
+
+		workers_call(&program->workers, &message);
+		rte_eal_wait_lcore(EAL_LCORE_FORWARD + i);
+	}
 }
 
 // What the conservation equation says at the end of a run.
@@ -189,7 +239,7 @@ static int check_conserved(const struct program *program)
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; i < program->worker.instance_count; i++) {
+	for (uint32_t i = 0; i < program->loaded; i++) {
 		const struct instance *in = &program->instance[i];
 
 		if (sw_conserved(in->sw)) {
@@ -209,15 +259,15 @@ static int run(struct program *program)
 		.state_dir = program->options.state_dir,
 	};
 	struct agent *agent;
-	int rc = rte_eal_remote_launch(worker_run, &program->worker, EAL_LCORE_FORWARD);
+	int rc = launch(program);
 
 	if (rc != 0)
 		return rc;
-	agent = agent_open(&program->worker, &options);
+	agent = agent_open(&program->workers, &options);
 	if (agent != NULL)
 		agent_run(agent);
 	agent_close(agent);
-	stop_lcore(program);
+	stop_lcores(program);
 	rc = check_conserved(program);
 	return agent == NULL ? -EIO : rc;
 }
@@ -233,7 +283,8 @@ static int start(struct program *program)
 	rc = create(program);
 	if (rc == 0)
 		rc = run(program);
-	channel_close(&program->worker.channel);
+	for (uint32_t i = 0; i < program->workers.count; i++)
+		channel_close(&program->workers.worker[i].channel);
 	for (uint32_t i = 0; i < program->loaded; i++)
 		instance_release(&program->instance[i]);
 	links_destroy(&program->links);

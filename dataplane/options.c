@@ -17,7 +17,7 @@ static const char usage[] =
 	"  -c, --config FILE     configuration of a switch; once for each switch of the process\n"
 	"      --check           check the configuration and end: 0 when it is right, else 1\n"
 	"      --busy-poll       never sleep: lowest latency, one whole processor\n"
-	"      --lcore N         processor of the forwarding lcore (default: any)\n"
+	"      --lcore N[,N...]  processors of the forwarding lcores (default: any)\n"
 	"      --no-huge         do without hugepages\n"
 	"      --huge            insist on hugepages (default: if enough are free)\n"
 	"      --run-dir DIR     directory of the control socket (default: /run/weft)\n"
@@ -50,17 +50,46 @@ static const struct option long_options[] = {
 	{ 0 },
 };
 
-static bool parse_cpu(const char *text, int *cpu)
+static bool refuse_cpus(const char *text, const char *why)
+{
+	fprintf(stderr, "weft-switch: --lcore %s: %s\n", text, why);
+	return false;
+}
+
+// Adds the processors of "3" or "1-3" and moves *at behind it.
+static const char *add_cpus(const char **at, struct options *options)
 {
 	char *end;
-	long value = strtol(text, &end, 10);
+	long first = strtol(*at, &end, 10);
+	long last = first;
 
-	if (end == text || *end != '\0' || value < 0 || value > 4095) {
-		fprintf(stderr, "weft-switch: --lcore %s: not a processor number\n", text);
-		return false;
+	if (end != *at && *end == '-') {
+		*at = end + 1;
+		last = strtol(*at, &end, 10);
 	}
-	*cpu = (int)value;
-	return true;
+	if (end == *at || first < 0 || last < first || last > 4095)
+		return "not a list of processor numbers";
+	*at = end;
+	for (; first <= last; first++) {
+		if (options->cpu_count == LCORE_MAX)
+			return "a switch has at most 8 lcores";
+		options->cpu[options->cpu_count++] = (int)first;
+	}
+	return NULL;
+}
+
+// "1", "1,3" or "1-3,6": one processor for each lcore, in this order.
+static bool parse_cpus(const char *text, struct options *options)
+{
+	const char *at = text;
+	const char *wrong;
+
+	options->cpu_count = 0;
+	while ((wrong = add_cpus(&at, options)) == NULL && *at == ',')
+		at++;
+	if (wrong == NULL && *at != '\0')
+		wrong = "not a list of processor numbers";
+	return wrong == NULL || refuse_cpus(text, wrong);
 }
 
 static bool add_config(struct options *options, const char *path)
@@ -85,7 +114,7 @@ static enum options_verdict apply(struct options *options, int option)
 	case 'c': return add_config(options, optarg) ? OPTIONS_RUN : OPTIONS_WRONG;
 	case OPTION_CHECK: options->check = true; return OPTIONS_RUN;
 	case OPTION_BUSY_POLL: options->busy_poll = true; return OPTIONS_RUN;
-	case OPTION_LCORE: return parse_cpu(optarg, &options->cpu) ? OPTIONS_RUN : OPTIONS_WRONG;
+	case OPTION_LCORE: return parse_cpus(optarg, options) ? OPTIONS_RUN : OPTIONS_WRONG;
 	case OPTION_NO_HUGE: options->memory = EAL_MEMORY_NO_HUGE; return OPTIONS_RUN;
 	case OPTION_HUGE: options->memory = EAL_MEMORY_HUGE; return OPTIONS_RUN;
 	case OPTION_RUN_DIR: options->run_dir = optarg; return OPTIONS_RUN;
@@ -104,7 +133,6 @@ enum options_verdict options_parse(struct options *options, int argc, char **arg
 	*options = (struct options){
 		.run_dir = "/run/weft",
 		.state_dir = "/var/lib/weft",
-		.cpu = -1,
 	};
 	while (verdict == OPTIONS_RUN &&
 	       (option = getopt_long(argc, argv, "c:h", long_options, NULL)) != -1)

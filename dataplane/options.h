@@ -16,7 +16,8 @@ struct options {
 	const char *run_dir;
 	const char *state_dir;
 	enum eal_memory memory;
-	int cpu; // -1: any
+	uint32_t cpu_count; // 0: any processors
+	int cpu[LCORE_MAX]; // of the forwarding lcores in turn
 	bool busy_poll;
 	bool check; // only look at the configuration
 };

@@ -85,7 +85,11 @@ static void tell_link(struct port_keeper *keeper, uint32_t i, bool up)
 	};
 
 	// Waits: once the link is down the device is ours.
-	channel_call(&keeper->worker->channel, &message);
+	workers_call(keeper->workers, &message);
+	if (!up && keeper->in->profile->lcore_count > 1) {
+		message.kind = MESSAGE_MAC_FORGET_PORT;
+		workers_send(keeper->workers, &message);
+	}
 	log_info("%s: link %s", keeper->in->port[i].label, up ? "up" : "down");
 }
 
@@ -97,11 +101,11 @@ static void put_off(struct port_retry *retry, ns_t now)
 	retry->at = ns_add(now, retry->pause_ns);
 }
 
-int port_keeper_start(struct port_keeper *keeper, struct worker *worker, struct instance *in)
+int port_keeper_start(struct port_keeper *keeper, struct workers *workers, struct instance *in)
 {
 	int worst = 0;
 
-	*keeper = (struct port_keeper){ .worker = worker, .in = in };
+	*keeper = (struct port_keeper){ .workers = workers, .in = in };
 	keeper->retry = calloc(in->port_count, sizeof(*keeper->retry));
 	if (keeper->retry == NULL)
 		return -ENOMEM;
@@ -146,7 +150,7 @@ static void adopt_rate(struct port_keeper *keeper, uint32_t i)
 	memcpy(pf, in->profile, bytes);
 	profile_adopt_rate(pf, (port_t){ (uint16_t)i }, bps);
 	message.profile = pf;
-	channel_call(&keeper->worker->channel, &message);
+	workers_call(keeper->workers, &message);
 	free(in->profile);
 	in->profile = pf;
 	if (sends_pfc(in, i))
@@ -214,7 +218,7 @@ void port_keeper_count_lost(struct port_keeper *keeper)
 
 		port_poll_lost(&keeper->in->port[i], &message.lost.no_buffer, &message.lost.missed);
 		if (message.lost.no_buffer + message.lost.missed > 0)
-			channel_send(&keeper->worker->channel, &message);
+			workers_send(keeper->workers, &message);
 	}
 }
 

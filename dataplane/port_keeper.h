@@ -15,14 +15,14 @@ struct port_retry {
 };
 
 struct port_keeper {
-	struct worker *worker;
+	struct workers *workers;
 	struct instance *in;
 	struct port_retry *retry; // port_count
 };
 
 // First attempt at every port, so that what can never work is said at once: returns 0, or -errno
 // when some port is wrong for good (-EINVAL, logged) or memory is short.
-int port_keeper_start(struct port_keeper *keeper, struct worker *worker, struct instance *in);
+int port_keeper_start(struct port_keeper *keeper, struct workers *workers, struct instance *in);
 
 // Looks at every port. Returns the ports whose link came up.
 struct port_set port_keeper_poll(struct port_keeper *keeper, ns_t now);

@@ -15,7 +15,7 @@
 #include "dataplane/routes.h"
 #include "sys/log.h"
 
-static void set_mac(struct worker *worker, const struct message *report, uint64_t mac)
+static void set_mac(struct workers *workers, const struct message *report, uint64_t mac)
 {
 	const struct message message = {
 		.kind = MESSAGE_MAC_SET,
@@ -25,10 +25,10 @@ static void set_mac(struct worker *worker, const struct message *report, uint64_
 		.mac = mac,
 	};
 
-	channel_send(&worker->channel, &message);
+	workers_send(workers, &message);
 }
 
-static void inject(struct worker *worker, const struct message *report, struct rte_mbuf *m,
+static void inject(struct workers *workers, const struct message *report, struct rte_mbuf *m,
 		   port_t port)
 {
 	const struct message message = {
@@ -39,7 +39,7 @@ static void inject(struct worker *worker, const struct message *report, struct r
 		.mbuf = m,
 	};
 
-	channel_send(&worker->channel, &message);
+	workers_send(workers, &message);
 }
 
 enum { REPORTS_AT_ONCE = 256 };
@@ -60,7 +60,7 @@ static bool is_for_us(const struct instance *in, uint64_t mac)
 }
 
 // Sends the punted frame itself back to where it came from.
-static void turn_around(struct worker *worker, const struct message *report)
+static void turn_around(struct workers *workers, const struct message *report)
 {
 	const struct message message = {
 		.kind = MESSAGE_SEND,
@@ -70,11 +70,11 @@ static void turn_around(struct worker *worker, const struct message *report)
 		.mbuf = report->mbuf,
 	};
 
-	channel_send(&worker->channel, &message);
+	workers_send(workers, &message);
 }
 
 // What is sent to an address of the switch: only an echo is answered.
-static void handle_own(struct worker *worker, const struct message *report)
+static void handle_own(struct workers *workers, const struct message *report)
 {
 	const struct instance *in = report->instance;
 	const struct pkt *p = pkt_of_mbuf(report->mbuf);
@@ -82,13 +82,13 @@ static void handle_own(struct worker *worker, const struct message *report)
 	if (routes_may_echo(in->routes) &&
 	    echo_answer(p->data, p->head_len, p->l3_offset, p->l3 == PKT_L3_IPV6,
 			in->profile->router_mac))
-		turn_around(worker, report);
+		turn_around(workers, report);
 	else
 		rte_pktmbuf_free(report->mbuf);
 }
 
 // Learns from ARP or ND and answers it. True when it may go on through the bridge as it was sent.
-static bool handle_neighbor(struct worker *worker, const struct message *report)
+static bool handle_neighbor(struct workers *workers, const struct message *report)
 {
 	struct instance *in = report->instance;
 	const struct pkt *p = pkt_of_mbuf(report->mbuf);
@@ -102,12 +102,12 @@ static bool handle_neighbor(struct worker *worker, const struct message *report)
 		verdict = neighbor_judge(&view, &message, report->port, report->vid);
 	}
 	if (verdict.answer)
-		routes_send(worker, in, report->port, report->vid, frame,
+		routes_send(workers, in, report->port, report->vid, frame,
 			    neighbor_answer(verdict.mac, &message, verdict.router, frame));
 	return !verdict.answer && !in->profile->managed && !is_for_us(in, load_be48(p->data));
 }
 
-static void handle_punt(struct worker *worker, const struct message *report,
+static void handle_punt(struct workers *workers, const struct message *report,
 			struct report_stats *stats)
 {
 	const struct pkt *p = pkt_of_mbuf(report->mbuf);
@@ -120,20 +120,20 @@ static void handle_punt(struct worker *worker, const struct message *report,
 		return;
 	}
 	if (p->l3 != PKT_L3_ARP && p->l4 != PKT_L4_ND) {
-		handle_own(worker, report);
+		handle_own(workers, report);
 		return;
 	}
 	if (!report->instance->profile->managed && !is_for_us(report->instance, source))
-		set_mac(worker, report, source);
-	if (handle_neighbor(worker, report))
-		inject(worker, report, report->mbuf, report->port);
+		set_mac(workers, report, source);
+	if (handle_neighbor(workers, report))
+		inject(workers, report, report->mbuf, report->port);
 	else
 		rte_pktmbuf_free(report->mbuf);
 }
 
 // For a packet that was routed the gateway asks; any other destination is asked for by a probe,
 // whose answer comes back to this switch alone.
-static void handle_solicit(struct worker *worker, const struct message *report,
+static void handle_solicit(struct workers *workers, const struct message *report,
 			   struct report_stats *stats)
 {
 	struct instance *in = report->instance;
@@ -157,7 +157,7 @@ static void handle_solicit(struct worker *worker, const struct message *report,
 	if (interface != NULL)
 		mac = in->profile->router_mac;
 	stats->solicited++;
-	routes_send(worker, in, PORT_NONE, report->vid, frame,
+	routes_send(workers, in, PORT_NONE, report->vid, frame,
 		    neighbor_ask(mac, interface != NULL ? &interface->address : NULL, &target,
 				 frame));
 }
@@ -198,22 +198,25 @@ static void handle_peer(const struct message *report)
 		log_info("%s: %s: the peer is there and agrees on lanes", name, port);
 }
 
-static void handle(struct worker *worker, const struct message *report, struct report_stats *stats)
+static void handle(struct workers *workers, const struct message *report,
+		   struct report_stats *stats)
 {
 	switch (report->kind) {
-	case MESSAGE_PUNT: handle_punt(worker, report, stats); break;
+	case MESSAGE_PUNT: handle_punt(workers, report, stats); break;
 	case MESSAGE_LEARN:
 		stats->learned++;
-		set_mac(worker, report, report->mac);
+		set_mac(workers, report, report->mac);
 		routes_learned(report->instance->routes, report->mac, report->vid, report->port);
 		break;
-	case MESSAGE_SOLICIT: handle_solicit(worker, report, stats); break;
+	case MESSAGE_FORGET: workers_send(workers, report); break;
+	case MESSAGE_SOLICIT: handle_solicit(workers, report, stats); break;
 	case MESSAGE_STORM: handle_storm(report); break;
 	case MESSAGE_PEER: handle_peer(report); break;
 	case MESSAGE_LINK:
 	case MESSAGE_PROFILE:
 	case MESSAGE_MAC_SET:
 	case MESSAGE_MAC_DELETE:
+	case MESSAGE_MAC_FORGET_PORT:
 	case MESSAGE_MAC_AGE:
 	case MESSAGE_MAC_LIST:
 	case MESSAGE_ACL_LIST:
@@ -227,27 +230,30 @@ static void handle(struct worker *worker, const struct message *report, struct r
 	case MESSAGE_CLEAR_GAP:
 	case MESSAGE_FORCE_STORM:
 	case MESSAGE_BIG_RED:
+	case MESSAGE_PARK:
 	case MESSAGE_STOP: break; // of the other direction
 	}
 }
 
-static void handle_some(struct worker *worker, struct report_stats *stats)
+static void read_channel(struct workers *workers, struct channel *channel,
+			 struct report_stats *stats)
 {
 	struct message report;
 
-	channel_awake(&worker->channel);
+	channel_awake(channel);
 	for (uint32_t n = 0; n < REPORTS_AT_ONCE; n++) {
-		if (!channel_read(&worker->channel, &report))
+		if (!channel_read(channel, &report))
 			return;
-		handle(worker, &report, stats);
+		handle(workers, &report, stats);
 	}
 	// Timers and requests have their turn before the rest.
-	channel_rewake(&worker->channel);
+	channel_rewake(channel);
 }
 
-void reports_handle(struct worker *worker, struct report_stats *stats)
+void reports_handle(struct workers *workers, struct report_stats *stats)
 {
-	handle_some(worker, stats);
-	for (uint32_t i = 0; i < worker->instance_count; i++)
-		routes_settle(worker->instance[i]->routes);
+	for (uint32_t i = 0; i < workers->count; i++)
+		read_channel(workers, &workers->worker[i].channel, stats);
+	for (uint32_t i = 0; i < workers->worker[0].instance_count; i++)
+		routes_settle(workers->worker[0].instance[i]->routes);
 }

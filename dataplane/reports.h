@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the lcore reports, answered: addresses are learned, punted ARP and ND frames are learned
+// What the lcores report, answered: addresses are learned, punted ARP and ND frames are learned
 // from and go back into the bridge, and silent destinations are solicited. Control thread only.
 #pragma once
 
@@ -14,7 +14,7 @@ struct report_stats {
 };
 
 // Answers every report that waits.
-void reports_handle(struct worker *worker, struct report_stats *stats);
+void reports_handle(struct workers *workers, struct report_stats *stats);
 
 // The switch's own address as a source of solicitations: locally administered, made of its name.
 void reports_own_mac(const char *switch_name, uint8_t out[6]);

@@ -19,7 +19,7 @@ enum {
 };
 
 struct routes {
-	struct worker *worker;
+	struct workers *workers;
 	struct instance *in;
 	uint64_t generation; // of the tables, as of the last round
 	uint32_t rounds;     // that are still to be made
@@ -29,7 +29,7 @@ struct routes {
 	uint32_t ask_at;     // next hop to go on with
 };
 
-struct routes *routes_open(struct worker *worker, struct instance *in)
+struct routes *routes_open(struct workers *workers, struct instance *in)
 {
 	struct routes *routes = calloc(1, sizeof(*routes));
 
@@ -37,7 +37,7 @@ struct routes *routes_open(struct worker *worker, struct instance *in)
 		log_err("%s: no memory for its routes", in->config->sw.name);
 		return NULL;
 	}
-	routes->worker = worker;
+	routes->workers = workers;
 	routes->in = in;
 	routes->generation = in->tables->generation;
 	routes->echoes = ROUTES_ECHOES;
@@ -60,7 +60,7 @@ static void pass_lcores(struct routes *routes)
 {
 	struct message message = { .kind = MESSAGE_RETRY_HELD, .instance = routes->in };
 
-	channel_call(&routes->worker->channel, &message);
+	workers_call(routes->workers, &message);
 }
 
 static void make_round(struct routes *routes)
@@ -182,7 +182,7 @@ static void ask_next_hop(struct routes *routes, uint32_t at, const struct port_s
 	if (question.vid == 0 || (everywhere && view.pf->managed) ||
 	    (!everywhere && !port_set_has(up, question.port)))
 		return;
-	routes_send(routes->worker, in, question.port, question.vid, frame,
+	routes_send(routes->workers, in, question.port, question.vid, frame,
 		    neighbor_ask(view.pf->router_mac, question.sender,
 				 &view.config->next_hop[at].address, frame));
 }
@@ -218,7 +218,7 @@ bool routes_may_echo(struct routes *routes)
 	return true;
 }
 
-void routes_send(struct worker *worker, struct instance *in, port_t port, uint16_t vid,
+void routes_send(struct workers *workers, struct instance *in, port_t port, uint16_t vid,
 		 const uint8_t *frame, uint32_t len)
 {
 	struct message message = {
@@ -232,5 +232,5 @@ void routes_send(struct worker *worker, struct instance *in, port_t port, uint16
 	if (message.mbuf == NULL)
 		return;
 	memcpy(rte_pktmbuf_append(message.mbuf, (uint16_t)len), frame, len);
-	channel_send(&worker->channel, &message);
+	workers_send(workers, &message);
 }

@@ -11,7 +11,7 @@
 struct routes;
 
 // For a switch that has tables. NULL when memory is short, logged.
-struct routes *routes_open(struct worker *worker, struct instance *in);
+struct routes *routes_open(struct workers *workers, struct instance *in);
 void routes_close(struct routes *routes); // accepts NULL
 
 struct neighbor_view routes_view(const struct instance *in);
@@ -34,5 +34,5 @@ enum { ROUTES_ECHOES = 100 };
 bool routes_may_echo(struct routes *routes);
 
 // Sends a frame of `len` bytes out of a port, or with PORT_NONE floods it into the VLAN.
-void routes_send(struct worker *worker, struct instance *in, port_t port, uint16_t vid,
+void routes_send(struct workers *workers, struct instance *in, port_t port, uint16_t vid,
 		 const uint8_t *frame, uint32_t len);

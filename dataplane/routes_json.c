@@ -327,20 +327,18 @@ static int compare(const void *a, const void *b)
 }
 
 // The whole address table of the bridge. Empty when memory is short.
-static void read_places(struct worker *worker, struct instance *in, struct places *places)
+static void read_places(struct workers *workers, struct instance *in, struct places *places)
 {
 	struct mac_list list = { 0 };
-	struct message message = { .kind = MESSAGE_MAC_LIST, .instance = in, .macs = &list };
 	const size_t most = in->profile->mac_count;
 
 	places->entry = calloc(most, sizeof(*places->entry));
 	if (places->entry == NULL)
 		return;
-	do {
-		channel_call(&worker->channel, &message);
+	while (workers_next_macs(workers, in, &list)) {
 		for (uint32_t i = 0; i < list.count && places->count < most; i++)
 			places->entry[places->count++] = list.entry[i];
-	} while (list.at != 0);
+	}
 	qsort(places->entry, places->count, sizeof(*places->entry), compare);
 }
 
@@ -369,13 +367,13 @@ static void add_neighbor(const struct instance *in, const struct edge_row *row, 
 	json_array_append_new(places->list, object);
 }
 
-json_t *routes_json_neighbors(struct worker *worker, struct instance *in)
+json_t *routes_json_neighbors(struct workers *workers, struct instance *in)
 {
 	json_t *answer = json_object();
 	struct places places = { .list = json_array() };
 
 	if (in->tables != NULL)
-		read_places(worker, in, &places);
+		read_places(workers, in, &places);
 	walk(in, add_neighbor, &places);
 	free(places.entry);
 	json_object_set_new(answer, "neighbors", places.list);

@@ -16,7 +16,7 @@ json_t *routes_json(const struct instance *in, const char *prefix);
 json_t *routes_json_groups(const struct instance *in);
 
 // The answer of /v1/arp, both families; ports are those that the bridge knows.
-json_t *routes_json_neighbors(struct worker *worker, struct instance *in);
+json_t *routes_json_neighbors(struct workers *workers, struct instance *in);
 
 // The answer of /v1/hash: what is set, and what could be.
 json_t *routes_json_hash(const struct instance *in);

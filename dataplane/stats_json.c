@@ -293,6 +293,7 @@ static json_t *port_json(const struct instance *in, uint32_t i, const struct sna
 
 	set_number(object, "ring_bytes", headroom_tx_ring_bytes(&in->port[i]));
 	set_number(object, "headroom_need_bytes", headroom_need_bytes(in, i));
+	set_number(object, "lcore", in->io[i].lcore.v);
 	set_number(object, "max_poll_gap_ns", max_gap_ns);
 	set_bool(object, "pfc_stat_history", pf->pfc_history);
 	json_object_set_new(object, "stats", add_rows(json_object(), STAT_PORT, &port->stats));
@@ -305,13 +306,15 @@ static json_t *port_json(const struct instance *in, uint32_t i, const struct sna
 	return object;
 }
 
-static struct lcore_stats lcore_stats(struct worker *worker)
+static void lcore_stats(struct workers *workers, struct lcore_stats out[LCORE_MAX])
 {
-	struct lcore_stats stats = { 0 };
-	struct message message = { .kind = MESSAGE_LCORE_STATS, .lcore = &stats };
+	for (uint8_t i = 0; i < workers->count; i++) {
+		struct message message = { .kind = MESSAGE_LCORE_STATS,
+					   .lcore = { i },
+					   .stats = &out[i] };
 
-	channel_call(&worker->channel, &message);
-	return stats;
+		workers_call(workers, &message);
+	}
 }
 
 // Counters of two answers can be compared while this stays the same: it is made anew when the
@@ -326,11 +329,11 @@ static const char *boot_id(void)
 	return text;
 }
 
-json_t *stats_json(struct worker *worker, struct instance *in, enum watermark_kind watermark)
+json_t *stats_json(struct workers *workers, struct instance *in, enum watermark_kind watermark)
 {
 	struct snapshot *snapshot = calloc(1, snapshot_bytes(in->port_count));
 	struct message message = { .kind = MESSAGE_SNAPSHOT, .instance = in };
-	struct lcore_stats lcore;
+	struct lcore_stats lcore[LCORE_MAX];
 	json_t *answer = NULL;
 	json_t *sw = json_object();
 	json_t *ports = json_array();
@@ -342,8 +345,8 @@ json_t *stats_json(struct worker *worker, struct instance *in, enum watermark_ki
 		goto out;
 	snapshot->watermark = watermark;
 	message.snapshot = snapshot;
-	channel_call(&worker->channel, &message);
-	lcore = lcore_stats(worker);
+	workers_call(workers, &message);
+	lcore_stats(workers, lcore);
 	set_text(sw, "name", in->config->sw.name);
 	set_text(sw, "version", WEFT_VERSION);
 	set_text(sw, "boot_id", boot_id());
@@ -353,7 +356,8 @@ json_t *stats_json(struct worker *worker, struct instance *in, enum watermark_ki
 	json_object_set(answer, "switch", add_rows(sw, STAT_SWITCH, &snapshot->sw));
 	json_object_set_new(answer, "pools", pools_json(snapshot));
 	for (uint32_t i = 0; i < in->port_count; i++)
-		json_array_append_new(ports, port_json(in, i, snapshot, lcore.max_gap_ns));
+		json_array_append_new(ports, port_json(in, i, snapshot,
+						       lcore[in->io[i].lcore.v].max_gap_ns));
 	json_object_set(answer, "ports", ports);
 	json_object_set_new(answer, "lags", lags_json(snapshot));
 out:
@@ -376,18 +380,16 @@ static json_t *mac_json(const struct instance *in, const struct mac_entry *entry
 	return object;
 }
 
-json_t *stats_json_macs(struct worker *worker, struct instance *in)
+json_t *stats_json_macs(struct workers *workers, struct instance *in)
 {
 	json_t *answer = json_object();
 	json_t *entries = json_array();
 	struct mac_list list = { 0 };
-	struct message message = { .kind = MESSAGE_MAC_LIST, .instance = in, .macs = &list };
 
-	do {
-		channel_call(&worker->channel, &message);
+	while (workers_next_macs(workers, in, &list)) {
 		for (uint32_t i = 0; i < list.count; i++)
 			json_array_append_new(entries, mac_json(in, &list.entry[i], list.now));
-	} while (list.at != 0);
+	}
 	json_object_set_new(answer, "entries", entries);
 	return answer;
 }
@@ -405,7 +407,7 @@ static json_t *acl_json(const struct acl_row *row, const struct acl_stats *stats
 	return add_rows(object, STAT_ACL, stats);
 }
 
-json_t *stats_json_acl(struct worker *worker, struct instance *in)
+json_t *stats_json_acl(struct workers *workers, struct instance *in)
 {
 	const struct acl_row *row = acl_rows_of(in->profile);
 	json_t *answer = json_object();
@@ -414,7 +416,7 @@ json_t *stats_json_acl(struct worker *worker, struct instance *in)
 	struct message message = { .kind = MESSAGE_ACL_LIST, .instance = in, .acl = &list };
 
 	do {
-		channel_call(&worker->channel, &message);
+		workers_call(workers, &message);
 		for (uint32_t i = 0; i < list.count; i++)
 			json_array_append_new(rows, acl_json(row++, &list.stats[i]));
 	} while (list.at != 0);
@@ -422,23 +424,31 @@ json_t *stats_json_acl(struct worker *worker, struct instance *in)
 	return answer;
 }
 
-json_t *stats_json_lcores(struct worker *worker)
+static json_t *lcore_json(uint32_t id, const struct lcore_stats *stats)
 {
-	const struct lcore_stats stats = lcore_stats(worker);
-	json_t *answer = json_object();
-	json_t *lcores = json_array();
 	json_t *lcore = json_object();
 
-	set_number(lcore, "id", EAL_LCORE_FORWARD);
-	set_number(lcore, "polls", stats.polls);
-	set_number(lcore, "busy_polls", stats.busy_polls);
-	set_number(lcore, "max_poll_gap_ns", stats.max_gap_ns);
-	set_number(lcore, "rx_packets", stats.rx_packets);
-	set_number(lcore, "tx_packets", stats.tx_packets);
-	set_number(lcore, "sleeps", stats.sleeps);
-	set_number(lcore, "interrupt_waits", stats.interrupt_waits);
-	set_number(lcore, "reports_lost", stats.reports_lost);
-	json_array_append_new(lcores, lcore);
+	set_number(lcore, "id", id);
+	set_number(lcore, "polls", stats->polls);
+	set_number(lcore, "busy_polls", stats->busy_polls);
+	set_number(lcore, "max_poll_gap_ns", stats->max_gap_ns);
+	set_number(lcore, "rx_packets", stats->rx_packets);
+	set_number(lcore, "tx_packets", stats->tx_packets);
+	set_number(lcore, "sleeps", stats->sleeps);
+	set_number(lcore, "interrupt_waits", stats->interrupt_waits);
+	set_number(lcore, "reports_lost", stats->reports_lost);
+	return lcore;
+}
+
+json_t *stats_json_lcores(struct workers *workers)
+{
+	struct lcore_stats stats[LCORE_MAX];
+	json_t *answer = json_object();
+	json_t *lcores = json_array();
+
+	lcore_stats(workers, stats);
+	for (uint32_t i = 0; i < workers->count; i++)
+		json_array_append_new(lcores, lcore_json(i, &stats[i]));
 	json_object_set_new(answer, "lcores", lcores);
 	return answer;
 }

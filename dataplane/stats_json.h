@@ -10,16 +10,16 @@
 
 // The answer of /v1/stats, from snapshots taken on the lcore: a new reference, or NULL when memory
 // is short.
-json_t *stats_json(struct worker *worker, struct instance *in, enum watermark_kind watermark);
+json_t *stats_json(struct workers *workers, struct instance *in, enum watermark_kind watermark);
 
 // The answer of /v1/mac.
-json_t *stats_json_macs(struct worker *worker, struct instance *in);
+json_t *stats_json_macs(struct workers *workers, struct instance *in);
 
 // The answer of /v1/acl.
-json_t *stats_json_acl(struct worker *worker, struct instance *in);
+json_t *stats_json_acl(struct workers *workers, struct instance *in);
 
 // The answer of /v1/lcore.
-json_t *stats_json_lcores(struct worker *worker);
+json_t *stats_json_lcores(struct workers *workers);
 
 // The answer of /v1/driver: the driver table.
 json_t *stats_json_drivers(void);

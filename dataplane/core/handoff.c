@@ -59,7 +59,7 @@ uint32_t sw_handed(struct sw *sw, lcore_t lcore)
 	return handed;
 }
 
-bool handoff_waits(const struct sw *sw, lcore_t lcore)
+bool sw_handed_waits(const struct sw *sw, lcore_t lcore)
 {
 	for (uint8_t i = 0; i < sw->lcore_count; i++) {
 		if (i != lcore.v && ring_count(&crossing_of(sw, (lcore_t){ i }, lcore)->ring) != 0)

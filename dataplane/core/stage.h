@@ -161,9 +161,6 @@ COLD bool lacp_action(struct sw_lcore *lc, struct sw_action *out, ns_t now);
 // Gives a routed packet to the lcore of its egress port.
 __attribute__((noinline)) void hand_off(struct sw_lcore *lc, lcore_t to, struct pkt *p);
 
-// True when another lcore has handed packets to this one.
-bool handoff_waits(const struct sw *sw, lcore_t lcore);
-
 // Applies what other lcores have released of the groups of this one: of all, or of one port (then
 // true when there was something). With several lcores only.
 void collect(struct sw_lcore *lc);

@@ -412,7 +412,7 @@ ns_t sw_deadline(const struct sw *sw, lcore_t lcore, ns_t now)
 	if (!port_set_empty(&lc->pfc_ports) || !port_set_empty(&lc->lacp_ports))
 		return now;
 	if (sw->lcore_count > 1 &&
-	    (!port_set_empty(&lc->xoff_ports) || handoff_waits(sw, lcore) || hello_waits(lc)))
+	    (!port_set_empty(&lc->xoff_ports) || sw_handed_waits(sw, lcore) || hello_waits(lc)))
 		return now;
 	for (uint32_t i = 0; i < sw->pf->port_count; i++) {
 		if (sw->pf->port[i].lcore.v == lcore.v && sw->port[i].backlog_mask != 0)

@@ -83,6 +83,9 @@ void sw_tx_block(struct sw *sw, port_t port, uint8_t queues);
 // packets that were. Every iteration, before sw_tx(); nothing to do for a single lcore.
 uint32_t sw_take(struct sw *sw, lcore_t lcore, ns_t now);
 
+// True when another lcore has handed packets to this one.
+bool sw_handed_waits(const struct sw *sw, lcore_t lcore);
+
 // The lcores (a bit each) that this one has handed packets to since the last call: those that sleep
 // must be woken.
 uint32_t sw_handed(struct sw *sw, lcore_t lcore);

@@ -33,10 +33,11 @@ static void punt(struct worker *worker, struct instance *in, const struct sw_act
 		rte_pktmbuf_free(message.mbuf);
 }
 
-static void learn(struct worker *worker, struct instance *in, const struct sw_action *action)
+static void address(struct worker *worker, struct instance *in, const struct sw_action *action,
+		    enum message_kind kind)
 {
 	const struct message message = {
-		.kind = MESSAGE_LEARN,
+		.kind = kind,
 		.instance = in,
 		.port = action->port,
 		.vid = action->vid,
@@ -133,8 +134,8 @@ void actions_drain(struct worker *worker, struct instance *in, ns_t now)
 		case SW_ACTION_LACP: pktio_lacp(&in->io[action.port.v]); break;
 		case SW_ACTION_COPY: flood(in, &action, now); break;
 		case SW_ACTION_PUNT: punt(worker, in, &action); break;
-		case SW_ACTION_LEARN: learn(worker, in, &action); break;
-		case SW_ACTION_FORGET: break; // a single lcore forgets by itself
+		case SW_ACTION_LEARN: address(worker, in, &action, MESSAGE_LEARN); break;
+		case SW_ACTION_FORGET: address(worker, in, &action, MESSAGE_FORGET); break;
 		case SW_ACTION_SOLICIT: solicit(worker, in, &action); break;
 		case SW_ACTION_STORM: storm(worker, in, &action); break;
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Small messages between the control thread and the forwarding lcore, in order, one ring each way.
+// Small messages between the control thread and one forwarding lcore, in order, one ring each way.
 //
 // The lcore applies messages between polls, so the core needs no locks, and snapshots are
 // consistent. The lcore never waits: what does not fit into its ring is dropped and counted there.
@@ -25,23 +25,26 @@ enum message_kind {
 	MESSAGE_PROFILE,          // [profile]
 	MESSAGE_MAC_SET,          // [mac, vid, port]
 	MESSAGE_MAC_DELETE,       // [mac, vid]
+	MESSAGE_MAC_FORGET_PORT,  // [port]
 	MESSAGE_MAC_AGE,          // [count] positions of the address table to look at
-	MESSAGE_MAC_LIST,         // [macs] to fill
+	MESSAGE_MAC_LIST,         // [macs] to fill, of the ports of `lcore`
 	MESSAGE_ACL_LIST,         // [acl] to fill
 	MESSAGE_INJECT,           // [mbuf, port or PORT_NONE, vid]
 	MESSAGE_SEND,             // [mbuf, port, vid]
 	MESSAGE_RETRY_HELD,       // []
 	MESSAGE_RX_LOST,          // [port, lost]
 	MESSAGE_SNAPSHOT,         // [snapshot] to fill
-	MESSAGE_LCORE_STATS,      // [lcore] to fill
+	MESSAGE_LCORE_STATS,      // [stats] to fill, of `lcore`
 	MESSAGE_CLEAR_WATERMARKS, // [watermark]
 	MESSAGE_CLEAR_GAP,
 	MESSAGE_FORCE_STORM, // [storm, port] storm.accepted is the answer
 	MESSAGE_BIG_RED,     // [up]
+	MESSAGE_PARK,        // wait while another lcore does what needs all of them to be still
 	MESSAGE_STOP,
 	// lcore to control
 	MESSAGE_PUNT,    // [mbuf, port, vid] its struct pkt is as parsed
 	MESSAGE_LEARN,   // [mac, vid, port]
+	MESSAGE_FORGET,  // [mac, vid, port] an address is old; goes on to every lcore
 	MESSAGE_SOLICIT, // [target, port, vid]
 	MESSAGE_STORM,   // [storm, port]
 	MESSAGE_PEER,    // [peer, port] what hellos say has changed
@@ -51,8 +54,10 @@ struct message {
 	enum message_kind kind;
 	port_t port;
 	uint16_t vid;
+	lcore_t lcore; // where it goes, if it is for one that is not a port's
 	struct instance *instance;
-	uint32_t *done; // set to 1 when applied; NULL: nobody waits
+	struct meeting *meeting; // NULL: the other lcores go on meanwhile
+	uint32_t *done;          // set to 1 when applied; NULL: nobody waits
 	union {
 		uint64_t mac;
 		struct rte_mbuf *mbuf;
@@ -60,7 +65,7 @@ struct message {
 		struct snapshot *snapshot;
 		struct mac_list *macs;
 		struct acl_list *acl;
-		struct lcore_stats *lcore;
+		struct lcore_stats *stats;
 		struct {
 			uint64_t no_buffer;
 			uint64_t missed;
@@ -87,6 +92,14 @@ struct message {
 	};
 };
 static_assert(sizeof(struct message) % 4 == 0, "ring elements are whole words");
+
+// The lcores of a process, all between two polls. Lives on the stack of the control thread.
+struct meeting {
+	uint32_t wanted;  // lcores that park
+	uint32_t parked;  // of them, here
+	uint32_t over;    // the one that works has done
+	uint32_t resumed; // of them, gone on
+};
 
 struct channel {
 	struct rte_ring *to_lcore;

@@ -5,6 +5,8 @@
 
 #include "dataplane/dpdk/worker.h"
 
+#include <sched.h>
+
 #include "base/check.h"
 #include "dataplane/dpdk/snapshot.h"
 
@@ -66,6 +68,21 @@ static void acl_list(const struct instance *in, struct acl_list *out)
 	out->at = row < total ? row : 0;
 }
 
+// A parked lcore touches nothing. What it is away is a gap between two visits like any other.
+static void park(struct meeting *meeting)
+{
+	__atomic_add_fetch(&meeting->parked, 1, __ATOMIC_ACQ_REL);
+	while (__atomic_load_n(&meeting->over, __ATOMIC_ACQUIRE) == 0)
+		sched_yield();
+	__atomic_add_fetch(&meeting->resumed, 1, __ATOMIC_RELEASE);
+}
+
+static void gather(const struct meeting *meeting)
+{
+	while (__atomic_load_n(&meeting->parked, __ATOMIC_ACQUIRE) < meeting->wanted)
+		sched_yield();
+}
+
 static void apply(struct worker *worker, const struct message *m, ns_t now)
 {
 	struct instance *in = m->instance;
@@ -77,6 +94,8 @@ static void apply(struct worker *worker, const struct message *m, ns_t now)
 		sw_mac_set(in->sw, worker->lcore, m->mac, m->vid, m->port, now);
 		break;
 	case MESSAGE_MAC_DELETE: sw_mac_delete(in->sw, worker->lcore, m->mac, m->vid); break;
+	case MESSAGE_FORGET: sw_mac_forget(in->sw, worker->lcore, m->mac, m->vid, m->port); break;
+	case MESSAGE_MAC_FORGET_PORT: sw_mac_forget_port(in->sw, worker->lcore, m->port); break;
 	case MESSAGE_MAC_AGE: sw_mac_age(in->sw, worker->lcore, m->count, now); break;
 	case MESSAGE_MAC_LIST: mac_list(worker, in, m->macs, now); break;
 	case MESSAGE_ACL_LIST: acl_list(in, m->acl); break;
@@ -90,13 +109,14 @@ static void apply(struct worker *worker, const struct message *m, ns_t now)
 	case MESSAGE_CLEAR_WATERMARKS: sw_clear_watermarks(in->sw, m->watermark); break;
 	case MESSAGE_LCORE_STATS:
 		worker->stats.reports_lost = worker->channel.lost;
-		*m->lcore = worker->stats;
+		*m->stats = worker->stats;
 		break;
 	case MESSAGE_CLEAR_GAP: worker->stats.max_gap_ns = 0; break;
 	case MESSAGE_FORCE_STORM:
 		*m->storm.accepted = sw_storm(in->sw, m->port, m->storm.queue, m->storm.on, now);
 		break;
-	case MESSAGE_BIG_RED: sw_big_red(in->sw, LCORE_FIRST, m->up, now); break;
+	case MESSAGE_BIG_RED: sw_big_red(in->sw, worker->lcore, m->up, now); break;
+	case MESSAGE_PARK: park(m->meeting); break;
 	case MESSAGE_STOP: worker->stop = true; break;
 	case MESSAGE_PUNT:
 	case MESSAGE_LEARN:
@@ -116,7 +136,11 @@ bool commands_apply(struct worker *worker, ns_t now)
 	for (count = 0; count < COMMANDS_PER_POLL; count++) {
 		if (!channel_take(&worker->channel, &message))
 			break;
+		if (message.meeting != NULL && message.kind != MESSAGE_PARK)
+			gather(message.meeting);
 		apply(worker, &message, now);
+		if (message.meeting != NULL && message.kind != MESSAGE_PARK)
+			__atomic_store_n(&message.meeting->over, 1, __ATOMIC_RELEASE);
 		channel_done(&message);
 	}
 	return count > 0;

@@ -23,7 +23,7 @@
 
 #include "sys/log.h"
 
-enum { ARGS_MAX = 32 + 2 * EAL_PCI_MAX, ARG_BYTES = 512, MEGABYTE = 1 << 20 };
+enum { ARGS_MAX = 32 + 2 * EAL_PCI_MAX, ARG_BYTES = 512, CPUS_BYTES = 48, MEGABYTE = 1 << 20 };
 
 struct arguments {
 	char text[ARGS_MAX][ARG_BYTES];
@@ -117,6 +117,43 @@ static int allowed_cpus(char *out, size_t out_bytes)
 	return len == 0 ? -EINVAL : 0;
 }
 
+// In the EAL's own words a processor that is not there is "invalid parameters for --lcores".
+static int check_cpus(const struct eal_options *options, const char *allowed)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) != 0)
+		return -errno;
+	for (uint32_t i = 0; i < options->cpu_count; i++) {
+		if (options->cpu[i] < CPU_SETSIZE && CPU_ISSET(options->cpu[i], &set))
+			continue;
+		log_err("%s: --lcore %d: this process may run on processors %s only", options->name,
+			options->cpu[i], allowed);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+// A processor in parentheses may be another lcore's too.
+static void add_lcores(struct arguments *args, const struct eal_options *options, const char *cpus)
+{
+	char text[ARG_BYTES];
+	size_t len = (size_t)snprintf(text, sizeof(text), "%d@(%s)", EAL_LCORE_CONTROL, cpus);
+
+	for (uint32_t i = 0; i < options->lcore_count && len < sizeof(text); i++) {
+		uint32_t id = EAL_LCORE_FORWARD + i;
+
+		if (options->cpu_count != 0)
+			len += (size_t)snprintf(text + len, sizeof(text) - len, ",%u@(%d)", id,
+						options->cpu[i]);
+		else
+			len += (size_t)snprintf(text + len, sizeof(text) - len, ",%u@(%s)", id,
+						cpus);
+	}
+	args->cut |= len >= sizeof(text);
+	add(args, "%s", text);
+}
+
 static void add_memory(struct arguments *args, const struct eal_options *options)
 {
 	if (use_hugepages(options)) {
@@ -145,21 +182,19 @@ static void remove_directory(const struct eal_options *options)
 int eal_start(const struct eal_options *options)
 {
 	struct arguments *args = calloc(1, sizeof(*args));
-	char cpus[ARG_BYTES - 32];
+	char cpus[CPUS_BYTES];
 	int rc;
 
 	if (args == NULL)
 		return -ENOMEM;
 	rc = allowed_cpus(cpus, sizeof(cpus));
+	if (rc == 0)
+		rc = check_cpus(options, cpus);
 	if (rc != 0)
 		goto out;
 	add(args, "weft-switch");
 	add(args, "--lcores");
-	if (options->cpu >= 0)
-		add(args, "%d@(%s),%d@%d", EAL_LCORE_CONTROL, cpus, EAL_LCORE_FORWARD,
-		    options->cpu);
-	else
-		add(args, "%d@(%s),%d@(%s)", EAL_LCORE_CONTROL, cpus, EAL_LCORE_FORWARD, cpus);
+	add_lcores(args, options, cpus);
 	add(args, "--main-lcore");
 	add(args, "%d", EAL_LCORE_CONTROL);
 	add_memory(args, options);

@@ -2,11 +2,11 @@
 //
 // The DPDK environment of the process, started once from the program's options.
 //
-// Two lcores: the main thread becomes one of them, so that it may allocate mbufs as fast as the
-// forwarding lcore.
+// The main thread becomes an lcore too, so that it may allocate mbufs as fast as those that
+// forward.
 #pragma once
 
-#include "base/types.h"
+#include "dataplane/core/profile.h"
 
 enum eal_memory {
 	EAL_MEMORY_AUTO, // hugepages if enough are free
@@ -20,7 +20,9 @@ struct eal_options {
 	const char *name; // keeps this process apart from others
 	enum eal_memory memory;
 	uint64_t memory_bytes;        // what the program will need
-	int cpu;                      // of the forwarding lcore, -1: any
+	uint32_t lcore_count;         // forwarding lcores
+	uint32_t cpu_count;           // 0: any processor for each of them
+	int cpu[LCORE_MAX];           // else of lcore n
 	const char *pci[EAL_PCI_MAX]; // addresses of the NICs to touch
 	uint32_t pci_count;
 };
@@ -28,7 +30,7 @@ struct eal_options {
 enum { EAL_LCORE_CONTROL = 0, EAL_LCORE_FORWARD = 1 };
 
 // Starts the EAL: the calling thread becomes lcore EAL_LCORE_CONTROL, free to run on any processor,
-// and lcore EAL_LCORE_FORWARD waits for work. 0 or -errno, logged.
+// and the lcores from EAL_LCORE_FORWARD on wait for work. 0 or -errno, logged.
 int eal_start(const struct eal_options *options);
 
 // Gives everything back.

@@ -11,6 +11,7 @@
 #include "dataplane/dpdk/worker.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/epoll.h>
 #include <time.h>
@@ -29,12 +30,14 @@ enum {
 	EVENTS_MAX = 16,
 };
 
-static bool busy(const struct instance *in)
+static bool busy(const struct instance *in, lcore_t lcore)
 {
 	for (uint32_t i = 0; i < in->port_count; i++) {
 		const struct pktio *io = &in->io[i];
 		port_t port = { (uint16_t)i };
 
+		if (!pktio_is_of(io, lcore))
+			continue;
 		if (io->pending_count > 0 || io->due.enable != 0 || io->xoff != 0 ||
 		    sw_held(in->sw, port) || sw_backlogged(in->sw, port))
 			return true;
@@ -43,12 +46,12 @@ static bool busy(const struct instance *in)
 }
 
 // When the next frame comes to the end of an impaired link.
-static ns_t lines_deadline(const struct instance *in)
+static ns_t lines_deadline(const struct instance *in, lcore_t lcore)
 {
 	ns_t at = NS_NEVER;
 
 	for (uint32_t i = 0; i < in->port_count; i++) {
-		if (in->io[i].line != NULL)
+		if (pktio_is_of(&in->io[i], lcore) && in->io[i].line != NULL)
 			at = ns_min(at, impair_deadline(in->io[i].line));
 	}
 	return at;
@@ -62,19 +65,19 @@ static uint64_t sleep_ns(const struct worker *worker, ns_t now)
 	for (uint32_t i = 0; i < worker->instance_count; i++) {
 		const struct instance *in = worker->instance[i];
 
-		if (busy(in))
+		if (busy(in, worker->lcore))
 			return 0;
 		limit = u64_min(limit, ns_since(sw_deadline(in->sw, worker->lcore, now), now));
-		limit = u64_min(limit, ns_since(lines_deadline(in), now));
+		limit = u64_min(limit, ns_since(lines_deadline(in, worker->lcore), now));
 	}
 	return limit;
 }
 
 // What the receive rings of a switch allow, and whether each port can end a sleep by itself.
-static uint64_t ring_ns(const struct instance *in, uint64_t limit, bool *interrupts)
+static uint64_t ring_ns(const struct instance *in, lcore_t lcore, uint64_t limit, bool *interrupts)
 {
 	for (uint32_t i = 0; i < in->port_count; i++) {
-		if (!in->io[i].active)
+		if (!pktio_is_of(&in->io[i], lcore) || !in->io[i].active)
 			continue;
 		*interrupts &= in->io[i].watched;
 		limit = u64_min(limit, in->io[i].idle_ns);
@@ -88,14 +91,14 @@ static uint64_t rings_ns(const struct worker *worker, bool *interrupts)
 
 	*interrupts = true;
 	for (uint32_t i = 0; i < worker->instance_count; i++)
-		limit = ring_ns(worker->instance[i], limit, interrupts);
+		limit = ring_ns(worker->instance[i], worker->lcore, limit, interrupts);
 	return limit;
 }
 
 // Drivers whose file descriptor needs no arming have no such call, and say so with an error.
-static void arm_port(const struct pktio *io, bool on)
+static void arm_port(const struct pktio *io, lcore_t lcore, bool on)
 {
-	if (!io->watched)
+	if (!pktio_is_of(io, lcore) || !io->watched)
 		return;
 	if (on)
 		rte_eth_dev_rx_intr_enable(io->ethdev, 0);
@@ -109,9 +112,39 @@ static void arm(struct worker *worker, bool on)
 		const struct instance *in = worker->instance[i];
 
 		for (uint32_t k = 0; k < in->port_count; k++)
-			arm_port(&in->io[k], on);
+			arm_port(&in->io[k], worker->lcore, on);
 	}
 	worker->idle.armed = on;
+}
+
+// False when another lcore has handed over a packet meanwhile. Either it sees that this lcore is
+// asleep and wakes it, or what it has handed over is seen here: each side writes, then looks.
+static bool fall_asleep(struct worker *worker)
+{
+	if (worker->peers->count == 1)
+		return true;
+	__atomic_store_n(&worker->asleep, 1, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (uint32_t i = 0; i < worker->instance_count; i++) {
+		if (sw_handed_waits(worker->instance[i]->sw, worker->lcore))
+			return false;
+	}
+	return true;
+}
+
+void idle_wake_peers(struct worker *worker, uint32_t lcores)
+{
+	const uint64_t one = 1;
+
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (; lcores != 0; lcores &= lcores - 1) {
+		const struct worker *peer = &worker->peers->worker[__builtin_ctz(lcores)];
+
+		// A counter that is full wakes as well.
+		if (__atomic_load_n(&peer->asleep, __ATOMIC_RELAXED) != 0 &&
+		    write(peer->channel.wake_lcore, &one, sizeof(one)) < 0)
+			continue;
+	}
 }
 
 static void wait_for_interrupt(struct worker *worker, uint64_t limit_ns)
@@ -121,19 +154,32 @@ static void wait_for_interrupt(struct worker *worker, uint64_t limit_ns)
 	uint64_t count;
 
 	worker->stats.interrupt_waits++;
-	rte_epoll_wait(RTE_EPOLL_PER_THREAD, events, EVENTS_MAX, (int)ms);
+	if (fall_asleep(worker))
+		rte_epoll_wait(RTE_EPOLL_PER_THREAD, events, EVENTS_MAX, (int)ms);
+	__atomic_store_n(&worker->asleep, 0, __ATOMIC_RELAXED);
 	if (read(worker->channel.wake_lcore, &count, sizeof(count)) < 0 && errno != EAGAIN)
 		worker->idle.wake_known = false;
 	worker->visited = clock_now(&worker->clock);
 }
 
+// With peers a nap ends when one of them hands over a packet.
 static void nap(struct worker *worker, uint64_t ns)
 {
 	const struct timespec wait = { .tv_nsec = (long)ns };
+	struct pollfd wake = { .fd = worker->channel.wake_lcore, .events = POLLIN };
+	uint64_t count;
 
 	worker->stats.sleeps++;
-	nanosleep(&wait, NULL);
-	worker->visited = ns_add(worker->visited, ns);
+	if (worker->peers->count == 1) {
+		nanosleep(&wait, NULL);
+		worker->visited = ns_add(worker->visited, ns);
+		return;
+	}
+	if (fall_asleep(worker) && ppoll(&wake, 1, &wait, NULL) > 0 &&
+	    read(wake.fd, &count, sizeof(count)) < 0)
+		worker->idle.wake_known = false;
+	__atomic_store_n(&worker->asleep, 0, __ATOMIC_RELAXED);
+	worker->visited = clock_now(&worker->clock);
 }
 
 void idle_wait(struct worker *worker, ns_t now)

@@ -149,6 +149,7 @@ static void prepare_io(struct instance *in)
 		in->io[i].ethdev = PORT_NO_DEVICE;
 		in->io[i].sw = in->sw;
 		in->io[i].port = (port_t){ (uint16_t)i };
+		in->io[i].lcore = in->profile->port[i].lcore;
 		prepare_line(in, i);
 	}
 }

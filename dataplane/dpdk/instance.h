@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // One switch of this process: the core's value and its ports. A process may host
-// several; the forwarding lcore polls them in turn.
+// several; a forwarding lcore polls its ports of each in turn.
 #pragma once
 
 #include "dataplane/core/tables.h"

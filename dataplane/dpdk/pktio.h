@@ -45,12 +45,18 @@ struct pktio {
 	struct rte_mempool *linear; // of mbufs that hold any frame of a contiguous port
 	struct sw *sw;              // counts frames that cannot be sent, as port `port`
 	port_t port;
+	lcore_t lcore;               // that polls the port; never changes
 	struct impair_line *line;    // what the port receives goes through it; NULL: not impaired
 	struct pktio_queues *queues; // the device does PFC itself; NULL: one queue each way
 	struct rte_mbuf *pending[PKTIO_BURST]; // without `queues`
 	struct pktio_queues queues_memory;
 	struct impair_line line_memory;
 };
+
+static inline bool pktio_is_of(const struct pktio *io, lcore_t lcore)
+{
+	return io->lcore.v == lcore.v;
+}
 
 // --- rx.c -------------------------------------------------------------------------------------
 

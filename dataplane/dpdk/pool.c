@@ -14,13 +14,11 @@
 #include <rte_mbuf_pool_ops.h>
 
 enum {
-	// Threads that own a cache: the forwarding lcore and the control thread. A cache holds
-	// up to 1.5 times its size.
-	CACHES_MBUFS = 2 * POOL_CACHE * 3 / 2,
+	CACHE_MBUFS = POOL_CACHE * 3 / 2, // a cache holds up to 1.5 times its size
 	BURST_MBUFS = 128,     // per port: a burst received and one that the driver refused
 	PUNT_MBUFS = 1024,     // frames on their way to the control thread and back
 	CONTROL_PER_PORT = 32, // PFC frames beside those in the transmit ring
-	CONTROL_SHARED = 256 + CACHES_MBUFS,
+	CONTROL_SHARED = 256,
 	PAGE_BYTES = 4096,
 	// struct rte_mbuf, struct pkt, mempool header and ring slot, alignment.
 	OBJECT_BYTES = sizeof(struct rte_mbuf) + sizeof(struct pkt) + 64 + 16 + 64,
@@ -58,11 +56,14 @@ void pool_need_room(struct pool_need *need, uint32_t contiguous_bytes, bool umem
 		*bytes = contiguous_bytes;
 }
 
-struct pool_plan pool_plan_start(void)
+struct pool_plan pool_plan_start(uint32_t lcores)
 {
+	// The control thread owns a cache as well.
+	uint32_t caches = (lcores + 1) * CACHE_MBUFS;
+
 	return (struct pool_plan){
-		.data_count = PUNT_MBUFS + CACHES_MBUFS,
-		.control_count = CONTROL_SHARED,
+		.data_count = PUNT_MBUFS + caches,
+		.control_count = CONTROL_SHARED + caches,
 	};
 }
 

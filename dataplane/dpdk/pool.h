@@ -65,7 +65,7 @@ void pool_need_port(struct pool_need *need, uint32_t ring_mbufs, uint32_t tx_rin
 void pool_need_room(struct pool_need *need, uint32_t contiguous_bytes, bool umem);
 
 // Starts a plan with what the process itself needs, and adds a switch to it.
-struct pool_plan pool_plan_start(void);
+struct pool_plan pool_plan_start(uint32_t lcores);
 void pool_plan_add(struct pool_plan *plan, const struct pool_need *need);
 
 // Memory of all pools, with all overhead.

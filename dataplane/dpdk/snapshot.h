@@ -46,6 +46,7 @@ void snapshot_fill(struct snapshot *out, const struct sw *sw, ns_t now);
 enum { MAC_LIST_MAX = 512 };
 
 struct mac_list {
+	lcore_t lcore; // whose ports' addresses these are
 	uint32_t at;
 	uint32_t count;
 	ns_t now;

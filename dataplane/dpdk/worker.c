@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The loop: tick, receive from every port, send to every port; one `now` per visit.
+// The loop: tick, receive from every port, take what other lcores have handed over, send to every
+// port; one `now` per visit.
 //
 // Receiving goes round in single bursts, so no port waits longer than one burst of each other one.
 // Sending to a port goes on until the core or the driver has had enough: a queue must stand because
@@ -34,7 +35,8 @@ static uint32_t poll_rx(struct worker *worker, struct instance *in, ns_t now)
 		port_t port = { (uint16_t)i };
 		uint16_t queue = 0;
 
-		if (!in->io[i].active || sw_held(in->sw, port))
+		if (!pktio_is_of(&in->io[i], worker->lcore) || !in->io[i].active ||
+		    sw_held(in->sw, port))
 			continue;
 		do {
 			total += receive(worker, in, port, queue, now);
@@ -70,7 +72,8 @@ static uint32_t poll_tx(struct worker *worker, struct instance *in, ns_t now)
 	for (uint32_t i = 0; i < in->port_count; i++) {
 		port_t port = { (uint16_t)i };
 
-		if (!in->io[i].active || !pktio_flush(&in->io[i]))
+		if (!pktio_is_of(&in->io[i], worker->lcore) || !in->io[i].active ||
+		    !pktio_flush(&in->io[i]))
 			continue;
 		if (sw_backlogged(in->sw, port))
 			total += send_port(worker, in, port, now);
@@ -81,15 +84,22 @@ static uint32_t poll_tx(struct worker *worker, struct instance *in, ns_t now)
 bool worker_visit(struct worker *worker, struct instance *in, ns_t now)
 {
 	uint32_t received;
+	uint32_t taken;
 	uint32_t sent;
+	uint32_t handed;
 
 	sw_tick(in->sw, worker->lcore, now);
 	actions_drain(worker, in, now);
 	received = poll_rx(worker, in, now);
+	handed = sw_handed(in->sw, worker->lcore);
+	if (handed != 0)
+		idle_wake_peers(worker, handed);
+	taken = sw_take(in->sw, worker->lcore, now);
+	actions_drain(worker, in, now);
 	sent = poll_tx(worker, in, now);
 	worker->stats.rx_packets += received;
 	worker->stats.tx_packets += sent;
-	return received + sent > 0;
+	return received + taken + sent > 0;
 }
 
 static void measure_gap(struct worker *worker, ns_t now)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The forwarding lcore: polls the ports of its switches, carries out what the core asks for and
-// applies the control thread's messages between polls.
+// A forwarding lcore: polls the ports that are its own, carries out what the core asks for and
+// applies the control thread's messages between polls. Lcore n of the process is lcore n of each
+// switch that has so many.
 #pragma once
 
 #include <rte_interrupts.h>
@@ -35,6 +36,7 @@ struct worker {
 	// control: rw until the lcore starts, ro afterwards
 	struct clock clock;
 	lcore_t lcore; // of each switch
+	struct workers *peers;
 	struct channel channel;
 	struct instance *instance[WORKER_INSTANCE_MAX];
 	uint32_t instance_count;
@@ -44,6 +46,14 @@ struct worker {
 	ns_t visited; // time of the last visit, moved on by wanted sleep
 	struct idle idle;
 	struct lcore_stats stats;
+	// lcore: rw, peers: ro
+	uint32_t asleep; // may need waking, see idle.c
+};
+
+// All forwarding lcores of the process.
+struct workers {
+	uint32_t count;
+	struct worker worker[LCORE_MAX];
 };
 
 // One visit of a switch: timers, then a burst from every port, then what may leave. True when there
@@ -63,6 +73,20 @@ void actions_drain(struct worker *worker, struct instance *in, ns_t now);
 // Applies waiting messages, at most a burst of them; true when there were any.
 bool commands_apply(struct worker *worker, ns_t now);
 
+// --- workers.c, control thread ----------------------------------------------------------------
+
+// Sends a message to whom its kind concerns: the owner of the port, one lcore, or all that the
+// switch has. Waits for room.
+void workers_send(struct workers *workers, const struct message *message);
+
+// Likewise, and waits until all of them have applied it. What needs the whole switch to be still
+// (statistics, a profile) is done by the first lcore while the others wait.
+void workers_call(struct workers *workers, struct message *message);
+
+// Takes the next piece of the address table, lcore by lcore, beginning with a list of zeros. False
+// when there was none left.
+bool workers_next_macs(struct workers *workers, struct instance *in, struct mac_list *list);
+
 // --- idle.c -----------------------------------------------------------------------------------
 
 // After a poll that found nothing: waits a little, never beyond a deadline of a switch.
@@ -70,6 +94,9 @@ void idle_wait(struct worker *worker, ns_t now);
 
 // After a poll that found something.
 void idle_reset(struct worker *worker);
+
+// Wakes those of the lcores (a bit each) that sleep.
+void idle_wake_peers(struct worker *worker, uint32_t lcores);
 
 // Adds a port that came up to what ends an interrupt wait, if its driver can, and removes it.
 void idle_watch(struct worker *worker, struct pktio *io);
