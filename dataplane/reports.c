@@ -176,7 +176,20 @@ static void handle_storm(const struct message *report)
 			 in->config->sw.name, port, report->storm.queue.v);
 }
 
-static void handle_peer(const struct message *report)
+// Behind a port whose peer is gone nobody is; the lcore that saw it has forgotten its own copy.
+static void forget_port(struct workers *workers, const struct message *report)
+{
+	const struct message message = {
+		.kind = MESSAGE_MAC_FORGET_PORT,
+		.instance = report->instance,
+		.port = report->port,
+	};
+
+	if (report->instance->profile->lcore_count > 1)
+		workers_send(workers, &message);
+}
+
+static void handle_peer(struct workers *workers, const struct message *report)
 {
 	const struct instance *in = report->instance;
 	const char *name = in->config->sw.name;
@@ -191,6 +204,8 @@ static void handle_peer(const struct message *report)
 	};
 	char words[HELLO_WORDS_BYTES];
 
+	if (!peer.usable)
+		forget_port(workers, report);
 	hello_words(&peer, words);
 	if (words[0] != '\0')
 		log_warn("%s: %s: %s", name, port, words);
@@ -211,7 +226,7 @@ static void handle(struct workers *workers, const struct message *report,
 	case MESSAGE_FORGET: workers_send(workers, report); break;
 	case MESSAGE_SOLICIT: handle_solicit(workers, report, stats); break;
 	case MESSAGE_STORM: handle_storm(report); break;
-	case MESSAGE_PEER: handle_peer(report); break;
+	case MESSAGE_PEER: handle_peer(workers, report); break;
 	case MESSAGE_LINK:
 	case MESSAGE_PROFILE:
 	case MESSAGE_MAC_SET:
