@@ -38,7 +38,7 @@ static bool busy(const struct instance *in, lcore_t lcore)
 
 		if (!pktio_is_of(io, lcore))
 			continue;
-		if (io->pending_count > 0 || io->due.enable != 0 || io->xoff != 0 ||
+		if (io->pending_count > 0 || io->due.enable != 0 || sw_xoff(in->sw, port) != 0 ||
 		    sw_held(in->sw, port) || sw_backlogged(in->sw, port))
 			return true;
 	}

@@ -34,7 +34,6 @@ struct pktio {
 	bool watched;    // and they can end a sleep of this lcore
 	bool contiguous; // the driver sends only what lies in one mbuf
 	bool wire;       // frames must have the length that a wire asks for
-	uint8_t xoff;    // priorities that the peer was last told to hold, or that are held here
 	uint8_t mac[6];  // source of PFC frames, hellos and LACPDUs
 	bool hello_due;  // a hello frame is to be sent
 	bool lacp_due;   // an LACPDU is to be sent

@@ -100,10 +100,8 @@ void pktio_pfc(struct pktio *io, const struct pfc_frame *frame)
 {
 	io->due.enable |= frame->enable;
 	for (uint32_t i = 0; i < PRIO_COUNT; i++) {
-		if (!(frame->enable >> i & 1))
-			continue;
-		io->due.quanta[i] = frame->quanta[i];
-		io->xoff = (uint8_t)((io->xoff & ~(1u << i)) | (frame->quanta[i] != 0) << i);
+		if (frame->enable >> i & 1)
+			io->due.quanta[i] = frame->quanta[i];
 	}
 	if (io->queues != NULL)
 		io->due.enable = 0;
@@ -214,5 +212,4 @@ void pktio_abandon(struct pktio *io, struct sw *sw, port_t port)
 	io->due.enable = 0;
 	io->hello_due = false;
 	io->lacp_due = false;
-	io->xoff = 0;
 }

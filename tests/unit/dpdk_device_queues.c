@@ -225,7 +225,7 @@ Test(device_queues, a_group_in_xoff_is_not_polled, .init = setup, .fini = unit_s
 	run();
 	left = rte_ring_count(bench.rx[SRC][PRIO_3]);
 	cr_assert_gt(left, 0);
-	cr_assert_eq(bench.in.io[SRC].xoff, 1 << 3);
+	cr_assert_eq(sw_xoff(bench.in.sw, (port_t){ SRC }), 1 << 3);
 	cr_assert_eq(rig_pg(bench.rig, SRC, 3).xoff_state, 1);
 	// Those that are polled go through meanwhile.
 	arrive(PRIO_4, 50);
@@ -238,7 +238,7 @@ Test(device_queues, a_group_in_xoff_is_not_polled, .init = setup, .fini = unit_s
 		leave(PRIO_3, SHALLOW);
 		run();
 	}
-	cr_assert_eq(bench.in.io[SRC].xoff, 0);
+	cr_assert_eq(sw_xoff(bench.in.sw, (port_t){ SRC }), 0);
 	cr_assert_gt(rig_pg(bench.rig, SRC, 3).xoff_room_watermark_bytes, 0);
 	cr_assert_leq(rig_pg(bench.rig, SRC, 3).xoff_room_watermark_bytes,
 		      headroom_class_bytes(&path));
