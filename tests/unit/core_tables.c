@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 
 #include "base/bytes.h"
+#include "tests/keep.h"
 #include "tests/rig/setup.h"
 #include "tests/table.h"
 
@@ -29,7 +30,7 @@ enum {
 // Two fabric ports, a network, a group, a route, an edge and a host: nothing is wrong with it.
 static struct sw_config *good(void)
 {
-	struct sw_config *c = setup_kvm(PORTS);
+	struct sw_config *c = keep(setup_kvm(PORTS));
 
 	setup_vlan(c, VLAN, "Ethernet0 Ethernet4", "");
 	setup_interface(c, VLAN, 0x0a000001, 24);
@@ -303,7 +304,7 @@ static const struct {
 
 static struct sw_profile *profile_of(const struct sw_config *c)
 {
-	struct sw_profile *pf = malloc(profile_bytes(c));
+	struct sw_profile *pf = keep(malloc(profile_bytes(c)));
 	struct profile_fault fault;
 
 	cr_assert_eq(profile_build(c, pf, &fault), 0, "%s", profile_fault_texts[fault.id]);
@@ -344,7 +345,7 @@ Test(core_tables, a_plain_bridge_needs_none)
 // Two lanes on fabric ports 2 and 3.
 static struct sw_config *laned(void)
 {
-	struct sw_config *c = setup_kvm(PORTS);
+	struct sw_config *c = keep(setup_kvm(PORTS));
 	struct buffer_profile_config *lossless = setup_find_profile(c, KVM_PG_LOSSLESS);
 
 	c->sw.line = LINE;
@@ -460,7 +461,7 @@ TABLE_TEST(core_tables, lane_fault, row, lane_rows)
 	last = laned();
 	setup_name(last->sw.name, "sw0");
 	row->edit();
-	pf = malloc(profile_bytes(last));
+	pf = keep(malloc(profile_bytes(last)));
 	profile_build(last, pf, &fault);
 	cr_assert_eq(fault.id, row->want, "%s: %s %s", row->what, profile_fault_texts[fault.id],
 		     fault.object);
@@ -475,7 +476,7 @@ TABLE_TEST(core_tables, lane_fault, row, lane_rows)
 // A profile that only says which VLANs there are.
 static struct sw_profile *any_vlan(const struct sw_config *c)
 {
-	struct sw_profile *pf = malloc(profile_bytes(c));
+	struct sw_profile *pf = keep(malloc(profile_bytes(c)));
 
 	memset(pf, 0, profile_bytes(c));
 	pf->port_count = c->port_count;
@@ -544,7 +545,7 @@ static const struct {
 
 TABLE_TEST(core_tables, size, row, size_rows)
 {
-	struct sw_config *c = setup_kvm(row->ports);
+	struct sw_config *c = keep(setup_kvm(row->ports));
 	struct sw_profile *pf = any_vlan(c);
 	struct profile_fault fault;
 	struct sw_tables *t;

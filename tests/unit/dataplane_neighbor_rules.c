@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "tests/keep.h"
 #include "tests/rig/setup.h"
 #include "tests/table.h"
 
@@ -48,7 +49,7 @@ static void add_host(struct sw_config *c, uint64_t mac, uint16_t vlan, uint32_t 
 
 static struct sw_config *fabric(bool managed)
 {
-	struct sw_config *c = setup_kvm(PORTS);
+	struct sw_config *c = keep(setup_kvm(PORTS));
 
 	c->sw.router_mac = ROUTER;
 	c->sw.forwarding = managed ? CONFIG_FORWARDING_MANAGED : CONFIG_FORWARDING_STANDALONE;
@@ -70,8 +71,8 @@ static struct sw_config *fabric(bool managed)
 
 static struct neighbor_view build(const struct sw_config *c)
 {
-	struct sw_profile *pf = calloc(1, profile_bytes(c));
-	void *memory = aligned_alloc(64, tables_bytes(c, 16));
+	struct sw_profile *pf = keep(calloc(1, profile_bytes(c)));
+	void *memory = keep(aligned_alloc(64, tables_bytes(c, 16)));
 	struct sw_tables *tables;
 	struct profile_fault fault;
 

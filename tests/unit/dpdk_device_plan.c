@@ -10,6 +10,7 @@
 #include "dataplane/core/stage.h"
 #include "dataplane/dpdk/device_plan.h"
 #include "dataplane/dpdk/pfc_xstat.h"
+#include "tests/keep.h"
 #include "tests/rig/setup.h"
 #include "tests/table.h"
 
@@ -86,7 +87,7 @@ static const struct {
 
 static const struct sw_profile *build(struct sw_config *c)
 {
-	struct sw_profile *pf = aligned_alloc(64, (profile_bytes(c) + 63) & ~63ul);
+	struct sw_profile *pf = keep(aligned_alloc(64, (profile_bytes(c) + 63) & ~63ul));
 	struct profile_fault fault;
 
 	profile_build(c, pf, &fault);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "dataplane/dpdk/port_pfc.h"
+#include "tests/keep.h"
 #include "tests/rig/setup.h"
 #include "tests/table.h"
 #include "tests/unit/dpdk_eal.h"
@@ -43,7 +44,7 @@ static const struct {
 // A configuration of one port with these knobs, two lossless classes or none.
 static struct sw_config *config_of(const char *devargs, uint8_t wanted, uint8_t pfc_enable)
 {
-	struct sw_config *c = setup_kvm(1);
+	struct sw_config *c = keep(setup_kvm(1));
 	struct port_config *row = &c->port[0];
 
 	// Rows may have a %d for a name that no other process has.
@@ -63,7 +64,7 @@ static struct sw_config *config_of(const char *devargs, uint8_t wanted, uint8_t 
 TABLE_TEST(port_pfc, open, row, rows)
 {
 	struct sw_config *c = config_of(row->devargs, row->wanted, row->pfc_enable);
-	struct sw_profile *pf = aligned_alloc(64, (profile_bytes(c) + 63) & ~63ul);
+	struct sw_profile *pf = keep(aligned_alloc(64, (profile_bytes(c) + 63) & ~63ul));
 	struct profile_fault fault;
 	struct rte_eth_dev_info info;
 	struct rte_mempool *pool;
@@ -95,7 +96,7 @@ TABLE_TEST(port_pfc, open, row, rows)
 Test(port_pfc, counters_of_a_device_without_any)
 {
 	struct sw_config *c = config_of("net_null0", PFC_PATH_OWN, 0x18);
-	struct sw_profile *pf = aligned_alloc(64, (profile_bytes(c) + 63) & ~63ul);
+	struct sw_profile *pf = keep(aligned_alloc(64, (profile_bytes(c) + 63) & ~63ul));
 	struct port_pfc_counters counters;
 	struct profile_fault fault;
 	struct port port;
@@ -115,7 +116,7 @@ Test(port_pfc, counters_of_a_device_without_any)
 Test(port_pfc, a_link_has_none)
 {
 	struct sw_config *c = config_of("link:loop", PFC_PATH_OWN, 0x18);
-	struct sw_profile *pf = aligned_alloc(64, (profile_bytes(c) + 63) & ~63ul);
+	struct sw_profile *pf = keep(aligned_alloc(64, (profile_bytes(c) + 63) & ~63ul));
 	struct profile_fault fault;
 	struct port port;
 	char *text = NULL;
