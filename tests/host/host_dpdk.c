@@ -52,7 +52,10 @@ static struct {
 	uint64_t seconds;
 	uint64_t start_ns; // flows wait for so long
 	uint64_t wait_ns;  // how long hosts still receive after their flows have stopped
-	uint64_t mesh[3];  // class, length and rate of flows from all to all; no length: none
+	// How long the process stays after its report, idle. The memif driver takes a link down in
+	// a thread of its own, and a peer that polls at that moment reads memory that is gone.
+	uint64_t linger_ns;
+	uint64_t mesh[3]; // class, length and rate of flows from all to all; no length: none
 	uint64_t hz, start;
 } run;
 
@@ -148,6 +151,8 @@ static bool parse_option(struct host_config *config, const char *name, char *tex
 	}
 	if (strcmp(name, "start") == 0)
 		return parse(UNIT_NS, text, &run.start_ns);
+	if (strcmp(name, "linger") == 0)
+		return parse(UNIT_NS, text, &run.linger_ns);
 	if (strcmp(name, "wait") == 0)
 		return parse(UNIT_NS, text, &run.wait_ns);
 	if (strcmp(name, "rate") == 0)
@@ -184,6 +189,7 @@ static int parse_options(struct host_config *config, int argc, char **argv)
 		{ "wait", required_argument, NULL, 0 },
 		{ "hosts", required_argument, NULL, 0 },
 		{ "start", required_argument, NULL, 0 },
+		{ "linger", required_argument, NULL, 0 },
 		{ "all-to-all", required_argument, NULL, 0 },
 		{ 0 },
 	};
@@ -402,6 +408,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "host_dpdk: %s\n", strerror(-rc));
 	for (uint32_t i = 0; i < run.count && rc == 0; i++)
 		report(&run.host[i], stdout);
+	rte_delay_us_sleep((unsigned int)(run.linger_ns / 1000));
 	for (uint32_t i = 0; i < run.count; i++)
 		rte_pktmbuf_free(run.host[i].pending);
 	rte_eal_cleanup();
