@@ -8,19 +8,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'smoke'))
 import lab
 
-LOSSLESS = '''
-descriptors = 12288;
-buffer_pool = ( { name = "in"; type = "ingress"; size = "600000"; },
-                { name = "out"; type = "egress"; size = "2000000"; } );
-buffer_profile = (
-  { name = "lossless"; pool = "in"; size = "100000"; xoff = "100000"; xon = "20000"; dynamic_th = -2; },
-  { name = "lossy"; pool = "in"; dynamic_th = 0; },
-  { name = "queue"; pool = "out"; static_th = "0"; } );
-buffer_pg = ( { port = "all"; pg = "3"; profile = "lossless"; },
-              { port = "all"; pg = "0-2,4-7"; profile = "lossy"; } );
-buffer_queue = ( { port = "all"; queue = "0-7"; profile = "queue"; } );
-map = ( { type = "tc_to_pg"; name = "three"; map = "3:3 *:0"; } );
-'''
+LOSSLESS = lab.lossless(12288, 100000)
 
 
 class Hosts(lab.SmokeTest):

@@ -84,6 +84,23 @@ class UnixConnection(http.client.HTTPConnection):
         self.sock.connect(self.path)
 
 
+def lossless(descriptors, headroom, pool=600000):
+    """Buffers with priority 3 lossless: bytes of headroom per port, and of the shared pool."""
+    return f'''
+descriptors = {descriptors};
+buffer_pool = ( {{ name = "in"; type = "ingress"; size = "{pool}"; }},
+                {{ name = "out"; type = "egress"; size = "2000000"; }} );
+buffer_profile = (
+  {{ name = "lossless"; pool = "in"; size = "{headroom}"; xoff = "{headroom}"; xon = "20000"; dynamic_th = -2; }},
+  {{ name = "lossy"; pool = "in"; dynamic_th = 0; }},
+  {{ name = "queue"; pool = "out"; static_th = "0"; }} );
+buffer_pg = ( {{ port = "all"; pg = "3"; profile = "lossless"; }},
+              {{ port = "all"; pg = "0-2,4-7"; profile = "lossy"; }} );
+buffer_queue = ( {{ port = "all"; queue = "0-7"; profile = "queue"; }} );
+map = ( {{ type = "tc_to_pg"; name = "three"; map = "3:3 *:0"; }} );
+'''
+
+
 class Switch:
     """One weft-switch process. `ports` are bodies of libconfig groups."""
 

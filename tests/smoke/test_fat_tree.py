@@ -12,20 +12,7 @@ import lab
 EDGES, AGGREGATIONS, CORES, HOSTS, UP = 8, 8, 4, 16, 2
 
 # Priority 3 is lossless. Headroom is what comes after XOFF at 100 Mbit/s through a ring of 16 frames.
-BUFFERS = '''
-forwarding = "managed";
-descriptors = 16000;
-buffer_pool = ( { name = "in"; type = "ingress"; size = "400000"; },
-                { name = "out"; type = "egress"; size = "2000000"; } );
-buffer_profile = (
-  { name = "lossless"; pool = "in"; size = "110000"; xoff = "110000"; xon = "20000"; dynamic_th = -2; },
-  { name = "lossy"; pool = "in"; dynamic_th = 0; },
-  { name = "queue"; pool = "out"; static_th = "0"; } );
-buffer_pg = ( { port = "all"; pg = "3"; profile = "lossless"; },
-              { port = "all"; pg = "0-2,4-7"; profile = "lossy"; } );
-buffer_queue = ( { port = "all"; queue = "0-7"; profile = "queue"; } );
-map = ( { type = "tc_to_pg"; name = "three"; map = "3:3 *:0"; } );
-'''
+BUFFERS = 'forwarding = "managed";' + lab.lossless(16000, 110000, pool=400000)
 PFC = 'tx_ring = 16; pfc_enable = "3"; tc_to_pg_map = "three"; speed = "100M"; '
 RATE, PAUSE_BITS = 100e6, 65535 * 512
 

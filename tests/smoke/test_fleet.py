@@ -12,19 +12,7 @@ NULL = 'name = "N"; devargs = "net_null{},no-rx=1";'
 
 # Priority 3 is lossless. Headroom is what comes after XOFF at 100 Mbit/s through a ring of 32 frames;
 # the switch warns when it is less than its formula asks for.
-LOSSLESS = '''
-descriptors = 20000;
-buffer_pool = ( { name = "in"; type = "ingress"; size = "600000"; },
-                { name = "out"; type = "egress"; size = "2000000"; } );
-buffer_profile = (
-  { name = "lossless"; pool = "in"; size = "180000"; xoff = "180000"; xon = "20000"; dynamic_th = -2; },
-  { name = "lossy"; pool = "in"; dynamic_th = 0; },
-  { name = "queue"; pool = "out"; static_th = "0"; } );
-buffer_pg = ( { port = "all"; pg = "3"; profile = "lossless"; },
-              { port = "all"; pg = "0-2,4-7"; profile = "lossy"; } );
-buffer_queue = ( { port = "all"; queue = "0-7"; profile = "queue"; } );
-map = ( { type = "tc_to_pg"; name = "three"; map = "3:3 *:0"; } );
-'''
+LOSSLESS = lab.lossless(20000, 180000)
 PFC = 'tx_ring = 32; pfc_enable = "3"; tc_to_pg_map = "three"; '
 FAST, SLOW = PFC + 'speed = "100M";', PFC + 'speed = "10M";'
 
@@ -220,7 +208,7 @@ class Lossless(lab.SmokeTest):
         """Back-pressure over seven links of a tree of twenty switches, all on one core."""
         ports = lab.linked_ports(20, lab.tree(20, 2), FAST)
         self.ends(ports, (19, 14, 14))
-        fleet = lab.Fleet(self, ports, LOSSLESS.replace('20000;', '24000;', 1)).launch()
+        fleet = lab.Fleet(self, ports, lab.lossless(24000, 180000)).launch()
         self.incast(fleet[14], fleet[19], wait='10s')
         self.assertEqual(fleet.drops(), [])
         for near, far in (((9, 'Ethernet4'), (19, 'Ethernet0')), ((4, 'Ethernet4'), (9, 'Ethernet0'))):
