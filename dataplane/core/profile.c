@@ -132,28 +132,3 @@ int profile_build(const struct sw_config *config, struct sw_profile *pf,
 		rc = check_lags(&b);
 	return rc;
 }
-
-// Headroom of the groups that have their own.
-static uint64_t private_headroom(const struct sw_profile *pf, const struct port_profile *port)
-{
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; i < PG_COUNT; i++) {
-		if (pf->pool[port->pg[i].pool].headroom_bytes == 0)
-			bytes += port->pg[i].headroom_bytes;
-	}
-	return bytes;
-}
-
-uint64_t profile_buffer_bytes(const struct sw_profile *pf)
-{
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; i < pf->pool_count; i++) {
-		if (pf->pool[i].ingress)
-			bytes += pf->pool[i].size_bytes + pf->pool[i].headroom_bytes;
-	}
-	for (uint32_t n = 0; n < pf->port_count; n++)
-		bytes += private_headroom(pf, &pf->port[n]);
-	return bytes;
-}

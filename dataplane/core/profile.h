@@ -252,9 +252,6 @@ int profile_build(const struct sw_config *config, struct sw_profile *pf,
 // follows.
 void profile_adopt_rate(struct sw_profile *pf, port_t port, uint64_t bps);
 
-// Bytes of buffer memory that the profile may fill: pools and headroom of one direction.
-uint64_t profile_buffer_bytes(const struct sw_profile *pf);
-
 // The name by which a logical port is known: its LAG's, or its own.
 static inline const char *profile_link_name(const struct sw_profile *pf, port_t port)
 {
