@@ -165,7 +165,7 @@ static uint8_t *write_l2(const struct frame *f, uint16_t ethertype, uint8_t *out
 	return out + 2;
 }
 
-static uint16_t ethertype_of(const struct frame *f)
+uint16_t frame_ethertype(const struct frame *f)
 {
 	switch (f->kind) {
 	case FRAME_ROCE:
@@ -210,7 +210,7 @@ uint32_t frame_write(const struct frame *f, uint8_t *out)
 		len = (uint32_t)u64_max(FRAME_MIN_BYTES, frame_header_bytes(f) + FRAME_STAMP_BYTES);
 	len = (uint32_t)u64_max(len, frame_header_bytes(f));
 	memset(out, 0, len);
-	write_l3(f, len - l2_bytes(f), write_l2(f, ethertype_of(f), out));
+	write_l3(f, len - l2_bytes(f), write_l2(f, frame_ethertype(f), out));
 	if (has_stamp(f, len)) {
 		store_be32(stamp, STAMP_MAGIC);
 		store_be32(stamp + 4, f->stream);

@@ -53,6 +53,9 @@ struct frame {
 // Least length that holds the headers of the frame's kind, without a stamp.
 uint32_t frame_header_bytes(const struct frame *f);
 
+// The EtherType behind its tags.
+uint16_t frame_ethertype(const struct frame *f);
+
 // Writes the frame and returns its length: f->len, but at least its headers. A frame too short for
 // its stamp has none. `out` has room for it. IPv4 header checksums are right; UDP has none, and the
 // four bytes of the ICRC are zero.

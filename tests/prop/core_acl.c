@@ -250,20 +250,6 @@ static bool port_meets(const struct frame *f, const uint32_t range[2], uint32_t 
 	return range[0] == ANY || (has_ports(f) && range[0] <= port && port <= range[1]);
 }
 
-static uint32_t ethertype_of(const struct frame *f)
-{
-	switch (f->kind) {
-	case FRAME_ROCE:
-	case FRAME_UDP:
-	case FRAME_TCP: return f->ipv6 ? 0x86dd : 0x0800;
-	case FRAME_ROCE_V1: return 0x8915;
-	case FRAME_ARP_REQUEST:
-	case FRAME_ARP_REPLY: return 0x0806;
-	case FRAME_PLAIN: break;
-	}
-	return f->ethertype;
-}
-
 static bool l4_meets(const struct frame *f, const struct naive_row *row)
 {
 	const bool roce = f->kind == FRAME_ROCE || f->kind == FRAME_ROCE_V1;
@@ -291,7 +277,7 @@ static bool l2_meets(const struct frame *f, uint32_t port, const struct naive_ro
 	const uint32_t vid = f->tag_count > 0 && f->tag[0].tci != 0 ? f->tag[0].tci : 1;
 
 	return row->ports >> port & 1 &&
-	       (row->ethertype == ANY || row->ethertype == ethertype_of(f)) &&
+	       (row->ethertype == ANY || row->ethertype == frame_ethertype(f)) &&
 	       (row->vid == ANY || row->vid == vid) &&
 	       (row->dscp == ANY || (has_ports(f) && row->dscp == f->dscp)) &&
 	       (row->tc == 0 || row->tc >> class_of(f) & 1) &&

@@ -425,17 +425,7 @@ static uint64_t drops(const struct bench *b, enum drop_reason reason)
 
 static void drain(struct bench *b)
 {
-	for (uint32_t i = 0; i < b->ports; i++) {
-		rig_link(b->rig, i, true);
-		rig_send_pfc(b->rig, i, 0xff, 0);
-	}
-	b->rig->answer_solicit = false;
-	for (uint32_t round = 0; rig_switch(b->rig).queued_packets > 0; round++) {
-		cr_assert_lt(round, 100000);
-		rig_advance(b->rig, 100000);
-		for (uint32_t i = 0; i < b->ports; i++)
-			rig_release(b->rig, i, UINT64_MAX);
-	}
+	cr_assert(rig_run_dry(b->rig, 100000));
 }
 
 SEED_TEST(prop, core_tables, rng, 40)

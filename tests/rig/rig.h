@@ -109,6 +109,13 @@ uint64_t rig_release(struct rig *rig, uint32_t port, uint64_t count);
 
 // Carries out what every lcore, or one of them, asks for.
 void rig_drain(struct rig *rig);
+
+// Ends what holds packets back (links down, pauses, addresses that are asked for) and lets all of
+// them leave, in steps of `step_ns`. False when some are left after a million steps.
+bool rig_run_dry(struct rig *rig, uint64_t step_ns);
+
+// No priority group is in XOFF, and none holds anything.
+bool rig_is_open(const struct rig *rig);
 void rig_drain_lcore(struct rig *rig, lcore_t lcore);
 
 // --- statistics, as of now and of the user's watermarks ---------------------------------------

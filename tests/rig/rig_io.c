@@ -124,3 +124,36 @@ uint64_t rig_release(struct rig *rig, uint32_t port, uint64_t count)
 	}
 	return sent;
 }
+
+enum { DRY_STEPS = 1000000 };
+
+bool rig_run_dry(struct rig *rig, uint64_t step_ns)
+{
+	for (uint32_t i = 0; i < rig->pf->port_count; i++) {
+		rig_link(rig, i, true);
+		rig_send_pfc(rig, i, 0xff, 0);
+	}
+	rig->answer_solicit = false;
+	for (uint32_t step = 0; rig_switch(rig).queued_packets > 0; step++) {
+		if (step == DRY_STEPS)
+			return false;
+		rig_advance(rig, step_ns);
+		for (uint32_t i = 0; i < rig->pf->port_count; i++)
+			rig_release(rig, i, UINT64_MAX);
+	}
+	// One round applies what has left, a second one sees what that has freed for others.
+	rig_advance(rig, 0);
+	rig_advance(rig, 0);
+	return true;
+}
+
+bool rig_is_open(const struct rig *rig)
+{
+	for (uint32_t i = 0; i < rig->pf->port_count * PG_COUNT; i++) {
+		const struct pg_stats pg = rig_pg(rig, i / PG_COUNT, i % PG_COUNT);
+
+		if (pg.xoff_state != 0 || pg.curr_occupancy_bytes != 0)
+			return false;
+	}
+	return true;
+}
