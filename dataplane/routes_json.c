@@ -69,15 +69,6 @@ static void walk(const struct instance *in, row_fn *each, void *arg)
 
 // --- groups -----------------------------------------------------------------------------------
 
-static const char *group_name(const struct instance *in, uint16_t group)
-{
-	for (uint32_t i = 0; i < in->config->next_hop_count; i++) {
-		if (tables_group_find(in->config, in->config->next_hop[i].group) == group)
-			return in->config->next_hop[i].group;
-	}
-	return "";
-}
-
 static bool is_usable(const struct instance *in, const struct group_member *m)
 {
 	return !m->down && sw_link_up(in->sw, m->port);
@@ -146,7 +137,7 @@ json_t *routes_json_groups(const struct instance *in)
 	for (uint16_t group = 0; t != NULL && group < t->group_count; group++) {
 		json_t *object = json_object();
 
-		set_text(object, "group", group_name(in, group));
+		set_text(object, "group", tables_group_name(in->tables, in->config, group));
 		set_members(object, in, group);
 		set_number(object, "buckets", t->group[group]->bucket_count);
 		json_array_append_new(groups, object);
@@ -184,7 +175,7 @@ static void set_dest(json_t *object, const struct instance *in, const struct des
 		break;
 	case DEST_GROUP:
 		set_text(object, "type", "static");
-		set_text(object, "via", group_name(in, d->number));
+		set_text(object, "via", tables_group_name(in->tables, in->config, d->number));
 		set_members(object, in, d->number);
 		return;
 	case DEST_EDGE:

@@ -189,7 +189,6 @@ static void remark(const struct acl_row *row, const struct port_profile *port, s
 		return;
 	p->tc = (tc_t){ row->set_tc };
 	p->pg = (pg_t){ port->tc_to_pg[row->set_tc] };
-	p->queue = (queue_t){ port->tc_to_queue[row->set_tc] };
 }
 
 static enum drop_reason police(const struct acl_row *row, const struct port_profile *port,

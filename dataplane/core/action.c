@@ -56,7 +56,8 @@ bool sw_action(struct sw *sw, lcore_t lcore, struct sw_action *out, ns_t now)
 
 	if (!port_set_empty(&lc->pfc_ports) && next_pfc(lc, out, now))
 		return true;
-	if (lc->hello.waits && hello_action(lc, out, now))
+	if ((!port_set_empty(&lc->hello.send) || !port_set_empty(&lc->hello.tell)) &&
+	    hello_action(lc, out, now))
 		return true;
 	if (!port_set_empty(&lc->lacp_ports) && lacp_action(lc, out, now))
 		return true;

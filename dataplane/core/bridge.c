@@ -122,7 +122,7 @@ uint32_t sw_mac_walk(const struct sw *sw, lcore_t lcore, uint32_t *at, struct ma
 static bool is_old(const struct sw_lcore *lc, const struct mac_slot *slot, ns_t now)
 {
 	return slot->key != 0 && ns_since(now, slot->seen) > lc->pf->mac_age_ns &&
-	       lc->pf->port[slot->port.v].lcore.v == lc->id.v;
+	       lcore_owns(lc, slot->port);
 }
 
 static void announce_old(struct sw_lcore *lc, const struct mac_slot *slot)

@@ -52,26 +52,35 @@ uint16_t pcp_of(const struct port_profile *port, tc_t tc)
 	return tc.v;
 }
 
+void tag_push(struct pkt *p, uint16_t tci)
+{
+	p->data -= VLAN_TAG_BYTES;
+	memmove(p->data, p->data + VLAN_TAG_BYTES, 12);
+	store_be16(p->data + 12, ETHERTYPE_VLAN);
+	store_be16(p->data + 14, tci);
+	p->len += VLAN_TAG_BYTES;
+	p->head_len += VLAN_TAG_BYTES;
+}
+
+void tag_pop(struct pkt *p)
+{
+	p->data += VLAN_TAG_BYTES;
+	memmove(p->data, p->data - VLAN_TAG_BYTES, 12);
+	p->len -= VLAN_TAG_BYTES;
+	p->head_len -= VLAN_TAG_BYTES;
+}
+
 // IEEE 802.1Q 6.9: untagged members send the VLAN without its tag, tagged ones with it. The outer
 // tag, 802.1Q or 802.1ad, is the bridge's; inner tags stay.
 static __attribute__((noinline)) void retag(const struct port_profile *port, struct pkt *p,
 					    bool untagged)
 {
-	if (untagged && p->flags & PKT_TAGGED) {
-		p->data += VLAN_TAG_BYTES;
-		memmove(p->data, p->data - VLAN_TAG_BYTES, 12);
-		p->len -= VLAN_TAG_BYTES;
-		p->head_len -= VLAN_TAG_BYTES;
-	} else if (!untagged && p->flags & PKT_TAGGED) {
+	if (untagged && p->flags & PKT_TAGGED)
+		tag_pop(p);
+	else if (!untagged && p->flags & PKT_TAGGED)
 		store_be16(p->data + 14, (uint16_t)((p->tci & 0xf000) | p->vid));
-	} else if (!untagged) {
-		p->data -= VLAN_TAG_BYTES;
-		memmove(p->data, p->data + VLAN_TAG_BYTES, 12);
-		store_be16(p->data + 12, ETHERTYPE_VLAN);
-		store_be16(p->data + 14, (uint16_t)(pcp_of(port, p->tc) << 13 | p->vid));
-		p->len += VLAN_TAG_BYTES;
-		p->head_len += VLAN_TAG_BYTES;
-	}
+	else if (!untagged)
+		tag_push(p, (uint16_t)(pcp_of(port, p->tc) << 13 | p->vid));
 }
 
 // A frame whose VLAN is gone (the profile has changed) leaves as it came. VID 0 is a port without a

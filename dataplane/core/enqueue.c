@@ -28,13 +28,18 @@ static enum ecn_verdict wred(struct sw_lcore *lc, const struct queue_profile *pf
 	return ecn_mark_verdict(&pf->wred, codepoint, queue_bytes, rng_next32(&lc->dice));
 }
 
+static void count_drop(struct queue_state *q, const struct pkt *p)
+{
+	q->stats.dropped_packets++;
+	q->stats.dropped_bytes += p->len;
+}
+
 static COLD enum drop_reason refuse(struct sw_lcore *lc, struct pkt *p, struct queue_state *q,
 				    enum drop_reason reason)
 {
 	struct port_stats *port = &lc->port[p->out_port.v].stats;
 
-	q->stats.dropped_packets++;
-	q->stats.dropped_bytes += p->len;
+	count_drop(q, p);
 	if (reason == DROP_QUEUE_WRED) {
 		q->stats.wred_dropped_packets++;
 		q->stats.wred_dropped_bytes += p->len;
@@ -85,6 +90,18 @@ static enum drop_reason enqueue(struct sw_lcore *lc, const struct port_profile *
 	return DROP_NONE;
 }
 
+void flush_queue(struct sw_lcore *lc, port_t port, queue_t queue, enum drop_reason reason)
+{
+	const struct port_profile *pf = port_profile_of(lc, port);
+	struct port_state *st = port_state_of(lc, port);
+	struct queue_state *q = queue_state_of(st, queue);
+
+	while (q->head != NULL) {
+		count_drop(q, q->head);
+		drop(lc, dequeue(lc, pf, st, queue), reason);
+	}
+}
+
 enum { ETHERNET_HEADER = 14 };
 
 // A queue that takes nothing: the link is down, the peer disagrees, or the watchdog drops.
@@ -94,8 +111,7 @@ static COLD enum drop_reason refuse_all(struct port_state *st, const struct pkt 
 
 	if (!port_is_up(st))
 		return DROP_EGRESS_DOWN;
-	q->stats.dropped_packets++;
-	q->stats.dropped_bytes += p->len;
+	count_drop(q, p);
 	return st->hello.refused >> p->queue.v & 1 ? DROP_EGRESS_MISMATCH : DROP_PFC_WD_TX;
 }
 

@@ -16,7 +16,7 @@ enum { HELLO_GAP_NS = 1000000 };
 
 static bool sends(const struct sw_lcore *lc, uint16_t port)
 {
-	return lc->pf->port[port].lcore.v == lc->id.v && lc->pf->port[port].hello.on &&
+	return lcore_owns(lc, (port_t){ port }) && lc->pf->port[port].hello.on &&
 	       lc->port[port].hello.carrier;
 }
 
@@ -50,13 +50,8 @@ static void note_mismatch(struct sw_lcore *lc, port_t port, ns_t now)
 	struct hello_state *st = &lc->port[port.v].hello;
 	const bool disagrees = st->about.mismatch != HELLO_AGREE;
 	const uint8_t refused = disagrees ? port_profile_of(lc, port)->lossless_queues : 0;
-	uint64_t *word = &lc->sw->disagreed.word[port.v / 64];
-	const uint64_t bit = 1ull << port.v % 64;
 
-	if (disagrees)
-		__atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
-	else
-		__atomic_fetch_and(word, ~bit, __ATOMIC_RELAXED);
+	port_set_put(&lc->sw->disagreed, port, disagrees);
 	if (st->refused == refused)
 		return;
 	st->refused = refused;
@@ -80,7 +75,6 @@ static void follow(struct sw_lcore *lc, port_t port, ns_t now)
 		st->stats.hello_downs++;
 	note_mismatch(lc, port, now);
 	port_set_add(&lc->hello.tell, port);
-	lc->hello.waits = true;
 	port_settle(lc, port, now);
 }
 
@@ -164,7 +158,7 @@ void hello_init(struct sw_lcore *lc, ns_t now)
 	lc->hello.visited = now;
 	lc->hello.scan_at = now;
 	for (uint16_t n = 0; n < lc->pf->port_count; n++) {
-		if (lc->pf->port[n].lcore.v == lc->id.v)
+		if (lcore_owns(lc, (port_t){ n }))
 			begin(lc, (port_t){ n });
 	}
 }
@@ -197,7 +191,7 @@ static void rebind_port(struct sw_lcore *lc, port_t port, ns_t now)
 void hello_rebind(struct sw_lcore *lc, ns_t now)
 {
 	for (uint16_t n = 0; n < lc->pf->port_count; n++) {
-		if (lc->pf->port[n].lcore.v == lc->id.v)
+		if (lcore_owns(lc, (port_t){ n }))
 			rebind_port(lc, (port_t){ n }, now);
 	}
 }
@@ -228,7 +222,6 @@ static ns_t send_due(struct sw_lcore *lc, port_t port, ns_t now)
 	if (ns_before(now, st->send_at))
 		return st->send_at;
 	port_set_add(&lc->hello.send, port);
-	lc->hello.waits = true;
 	return NS_NEVER; // hello_action() sets the next
 }
 
@@ -291,7 +284,6 @@ bool hello_action(struct sw_lcore *lc, struct sw_action *out, ns_t now)
 		*out = (struct sw_action){ .kind = SW_ACTION_PEER, .port = port };
 		return true;
 	}
-	lc->hello.waits = false;
 	return false;
 }
 

@@ -32,15 +32,6 @@ static void mask_add(struct hello_mask *mask, uint32_t edge)
 	mask->word[edge / 64] |= 1ull << edge % 64;
 }
 
-static struct port_set load_ports(const struct port_set *set)
-{
-	struct port_set ports;
-
-	for (uint32_t i = 0; i < PORT_SET_WORDS; i++)
-		ports.word[i] = __atomic_load_n(&set->word[i], __ATOMIC_RELAXED);
-	return ports;
-}
-
 static struct port_set member_ports(const struct group *g)
 {
 	struct port_set ports = { { 0 } };
@@ -89,7 +80,7 @@ static struct port_set ways_to(struct scan *s, uint32_t edge)
 		s->group = group;
 		s->members = member_ports(__atomic_load_n(&t->group[group], __ATOMIC_ACQUIRE));
 	}
-	ways = load_ports(&s->lc->sw->masked[edge]);
+	ways = port_set_load(&s->lc->sw->masked[edge]);
 	for (uint32_t i = 0; i < PORT_SET_WORDS; i++)
 		ways.word[i] = s->members.word[i] & s->up.word[i] & ~ways.word[i];
 	return ways;
@@ -137,13 +128,13 @@ void hello_mask_scan(struct sw_lcore *lc, struct port_set *changed)
 	struct scan s;
 
 	s.lc = lc;
-	s.up = load_ports(&lc->sw->reachable);
+	s.up = port_set_load(&lc->sw->reachable);
 	s.group = GROUP_NONE;
 	memset(&s.own, 0, sizeof(s.own));
 	memset(&s.nowhere, 0, sizeof(s.nowhere));
 	memset(&s.known, 0, sizeof(s.known));
 	for (uint16_t n = 0; n < lc->pf->port_count; n++) {
-		if (lc->pf->port[n].lcore.v == lc->id.v && lc->pf->port[n].hello.on)
+		if (lcore_owns(lc, (port_t){ n }) && lc->pf->port[n].hello.on)
 			port_set_add(&s.own, (port_t){ n });
 	}
 	for (uint32_t edge = 0; edge < edges && edge < HELLO_EDGE_MAX; edge++) {
@@ -154,16 +145,6 @@ void hello_mask_scan(struct sw_lcore *lc, struct port_set *changed)
 		if (replace(&lc->sw->masks[port.v], &s.nowhere))
 			port_set_add(changed, port);
 	}
-}
-
-static void set_bit(struct port_set *set, port_t port, bool on)
-{
-	const uint64_t bit = 1ull << port.v % 64;
-
-	if (on)
-		__atomic_fetch_or(&set->word[port.v / 64], bit, __ATOMIC_RELAXED);
-	else
-		__atomic_fetch_and(&set->word[port.v / 64], ~bit, __ATOMIC_RELAXED);
 }
 
 bool hello_mask_take(struct sw_lcore *lc, port_t port, const struct hello_mask *mask)
@@ -179,7 +160,7 @@ bool hello_mask_take(struct sw_lcore *lc, port_t port, const struct hello_mask *
 		for (; changed != 0; changed &= changed - 1) {
 			const uint32_t bit = (uint32_t)__builtin_ctzll(changed);
 
-			set_bit(&lc->sw->masked[i * 64 + bit], port, mask->word[i] >> bit & 1);
+			port_set_put(&lc->sw->masked[i * 64 + bit], port, mask->word[i] >> bit & 1);
 		}
 	}
 	return any;

@@ -98,10 +98,8 @@ static struct pkt *hold_take(struct hold_state *hold, struct pkt **link, struct 
 // Takes the turn and forwards.
 static void forward_turned(struct sw_lcore *lc, struct pkt *p, ns_t now)
 {
-	enum drop_reason reason = DROP_NONE;
+	const enum drop_reason reason = turn(lc, p);
 
-	if (lc->tables != NULL)
-		reason = turn(lc, p);
 	if (reason == DROP_NONE)
 		forward(lc, p, now);
 	else

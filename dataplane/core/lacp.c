@@ -86,7 +86,7 @@ static void run_mux(struct lacp_state *st, ns_t now)
 		set_mux(st, LACP_MUX_ATTACHED, LACP_SYNCHRONIZATION);
 }
 
-void lacp_select(const struct lacp_profile *pf, struct lacp_state *st, bool selected, ns_t now)
+void lacp_select(struct lacp_state *st, bool selected, ns_t now)
 {
 	st->selected = selected;
 	run_mux(st, now);
@@ -166,7 +166,7 @@ void lacp_receive(const struct lacp_profile *pf, struct lacp_state *st, const st
 
 // --- time ---------------------------------------------------------------------------------------
 
-void lacp_tick(const struct lacp_profile *pf, struct lacp_state *st, ns_t now)
+void lacp_tick(struct lacp_state *st, ns_t now)
 {
 	if (st->rx == LACP_RX_DISABLED)
 		return;

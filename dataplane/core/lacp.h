@@ -95,10 +95,10 @@ void lacp_receive(const struct lacp_profile *pf, struct lacp_state *st, const st
 		  ns_t now);
 
 // What the LAG decides: whether the port is one of those it is made of (selection logic, 6.4.14).
-void lacp_select(const struct lacp_profile *pf, struct lacp_state *st, bool selected, ns_t now);
+void lacp_select(struct lacp_state *st, bool selected, ns_t now);
 
 // Timers.
-void lacp_tick(const struct lacp_profile *pf, struct lacp_state *st, ns_t now);
+void lacp_tick(struct lacp_state *st, ns_t now);
 ns_t lacp_deadline(const struct lacp_state *st);
 
 // True when a frame is to be sent now, which the caller then does.

@@ -16,7 +16,7 @@ static bool bit(const struct port_set *set, port_t port)
 	return __atomic_load_n(&set->word[port.v / 64], __ATOMIC_SEQ_CST) >> port.v % 64 & 1;
 }
 
-static void put_bit(struct port_set *set, port_t port, bool value)
+void port_set_put(struct port_set *set, port_t port, bool value)
 {
 	const uint64_t mask = 1ull << port.v % 64;
 
@@ -56,7 +56,7 @@ static void update_reachable(struct sw *sw, port_t logical)
 	do {
 		was = now;
 		atomic_store(&sw->port[logical.v].reachable, was);
-		put_bit(&sw->reachable, logical, was);
+		port_set_put(&sw->reachable, logical, was);
 		now = is_reachable(sw, logical);
 	} while (now != was);
 }
@@ -66,14 +66,9 @@ void lag_update(struct sw *sw, port_t port)
 	const struct lag_profile *lag = lag_profile_of(sw->pf, port);
 	const struct port_state *st = &sw->port[port.v];
 
-	put_bit(&sw->usable, port,
-		port_is_up(st) && (lag == NULL || !lag->lacp || lacp_is_running(&st->lacp)));
+	port_set_put(&sw->usable, port,
+		     port_is_up(st) && (lag == NULL || !lag->lacp || lacp_is_running(&st->lacp)));
 	update_reachable(sw, sw->pf->port[port.v].logical);
-}
-
-bool lag_member_is_usable(const struct sw *sw, port_t port)
-{
-	return bit(&sw->usable, port);
 }
 
 void lag_rebind(struct sw *sw, ns_t now)
@@ -82,7 +77,7 @@ void lag_rebind(struct sw *sw, ns_t now)
 		const struct port_profile *port = &sw->pf->port[n];
 
 		sw->port[n].way = port->lag != 0 ? WAY_LAG : port->lcore.v;
-		put_bit(&sw->reachable, (port_t){ n }, false);
+		port_set_put(&sw->reachable, (port_t){ n }, false);
 		atomic_store(&sw->port[n].reachable, false);
 	}
 	for (uint16_t n = 0; n < sw->pf->port_count; n++) {
@@ -105,7 +100,7 @@ port_t lag_pick(const struct sw_lcore *lc, const struct pkt *p)
 
 bool sw_port_usable(const struct sw *sw, port_t port)
 {
-	return lag_member_is_usable(sw, port);
+	return bit(&sw->usable, port);
 }
 
 bool sw_link_reachable(const struct sw *sw, port_t port)

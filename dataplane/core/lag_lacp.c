@@ -28,11 +28,6 @@ static struct lacp_profile lacp_profile_of(const struct sw_profile *pf, port_t p
 	};
 }
 
-static bool owns(const struct sw_lcore *lc, port_t port)
-{
-	return lc->pf->port[port.v].lcore.v == lc->id.v;
-}
-
 static uint64_t partner_of_lag(const struct sw_lcore *lc, const struct lag_profile *lag)
 {
 	PORT_SET_FOR_EACH(port, &lag->members) {
@@ -60,8 +55,8 @@ static void select_port(struct sw_lcore *lc, port_t port, uint64_t partner, ns_t
 	const struct lacp_profile pf = lacp_profile_of(lc->pf, port);
 	struct port_state *st = &lc->port[port.v];
 
-	lacp_select(&pf, &st->lacp, partner != 0 && lacp_partner(&pf, &st->lacp) == partner, now);
-	if (lacp_is_running(&st->lacp) != lag_member_is_usable(lc->sw, port))
+	lacp_select(&st->lacp, partner != 0 && lacp_partner(&pf, &st->lacp) == partner, now);
+	if (lacp_is_running(&st->lacp) != sw_port_usable(lc->sw, port))
 		lag_update(lc->sw, port);
 	if (st->lacp.ntt)
 		port_set_add(&lc->lacp_ports, port);
@@ -74,12 +69,12 @@ static void settle(struct sw_lcore *lc, const struct lag_profile *lag, ns_t now)
 	uint64_t partner;
 
 	PORT_SET_FOR_EACH(port, &lag->members) {
-		if (owns(lc, port))
+		if (lcore_owns(lc, port))
 			publish(lc, port);
 	}
 	partner = partner_of_lag(lc, lag);
 	PORT_SET_FOR_EACH(port, &lag->members) {
-		if (owns(lc, port))
+		if (lcore_owns(lc, port))
 			select_port(lc, port, partner, now);
 	}
 }
@@ -148,14 +143,12 @@ static ns_t tick_lag(struct sw_lcore *lc, const struct lag_profile *lag, ns_t no
 	ns_t next = lc->sw->lcore_count > 1 ? ns_add(now, LOOK_NS) : NS_NEVER;
 
 	PORT_SET_FOR_EACH(port, &lag->members) {
-		const struct lacp_profile pf = lacp_profile_of(lc->pf, port);
-
-		if (owns(lc, port))
-			lacp_tick(&pf, &lc->port[port.v].lacp, now);
+		if (lcore_owns(lc, port))
+			lacp_tick(&lc->port[port.v].lacp, now);
 	}
 	settle(lc, lag, now);
 	PORT_SET_FOR_EACH(port, &lag->members) {
-		if (owns(lc, port))
+		if (lcore_owns(lc, port))
 			next = ns_min(next, lacp_deadline(&lc->port[port.v].lacp));
 	}
 	return next;

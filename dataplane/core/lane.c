@@ -23,23 +23,18 @@ enum {
 	LANE_VID = 0xf, // where the VID says a lane
 };
 
-#define LINK_LOCAL 0x0180c2000000u // 01:80:c2:00:00:00 to :0f: MAC control, LLDP and the like
-
 // *tci keeps the tag.
 static enum drop_reason untag(struct pkt *p, uint16_t *tci)
 {
 	*tci = 0;
 	if (p->head_len < TAG_AT + TAG_BYTES)
 		return DROP_PARSE_TRUNCATED;
-	if (load_be48(p->data) >> 4 == LINK_LOCAL >> 4)
+	if (load_be48(p->data) >> 4 == RESERVED_GROUP >> 4)
 		return DROP_NONE;
 	if (load_be16(p->data + ADDRESS_BYTES) != ETHERTYPE_VLAN)
 		return DROP_LANE_TAG;
 	*tci = load_be16(p->data + TAG_AT);
-	p->data += TAG_BYTES;
-	memmove(p->data, p->data - TAG_BYTES, ADDRESS_BYTES);
-	p->len -= TAG_BYTES;
-	p->head_len -= TAG_BYTES;
+	tag_pop(p);
 	return DROP_NONE;
 }
 
@@ -128,10 +123,5 @@ void lane_tag(const struct sw_profile *pf, const struct port_profile *port, stru
 {
 	const uint16_t vid = pf->tc_to_lane[p->tc.v] != LANE_NONE ? 0 : p->lane & LANE_VID;
 
-	p->data -= TAG_BYTES;
-	memmove(p->data, p->data + TAG_BYTES, ADDRESS_BYTES);
-	store_be16(p->data + ADDRESS_BYTES, ETHERTYPE_VLAN);
-	store_be16(p->data + TAG_AT, (uint16_t)(pcp_of(port, p->tc) << 13 | vid));
-	p->len += TAG_BYTES;
-	p->head_len += TAG_BYTES;
+	tag_push(p, (uint16_t)(pcp_of(port, p->tc) << 13 | vid));
 }

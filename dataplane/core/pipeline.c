@@ -226,7 +226,7 @@ void sw_copy(struct sw *sw, const struct pkt *original, struct pkt *copy, port_t
 	WEFT_DEBUG_CHECK(data != original->data && copy->len == original->len);
 	copy->lane = original->lane;
 	reason = admit_copy(lc, copy);
-	if (reason == DROP_NONE && lc->tables != NULL)
+	if (reason == DROP_NONE)
 		reason = turn(lc, copy);
 	if (reason == DROP_NONE)
 		forward(lc, copy, now);

@@ -13,7 +13,6 @@
 #include <errno.h>
 
 #include "base/hash.h"
-#include "dataplane/core/stage.h"
 
 static uint64_t mac_of_name(const char *name)
 {

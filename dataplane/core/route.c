@@ -12,8 +12,6 @@
 #include "base/bytes.h"
 #include "dataplane/core/route_l3.h"
 
-#define RESERVED_GROUP 0x0180c2000000u // 01:80:c2:00:00:00 to :0f, clause 8.6.3
-
 enum {
 	SEEN_GRAIN_NS = 1000000000, // `seen` is stamped at most once a second
 	LEARN_REPEAT_NS = 10000000, // an unanswered announcement is repeated after 10 ms

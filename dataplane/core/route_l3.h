@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Stage 4 beyond the bridge: routed packets, hosts of a fabric, turns and lanes. Private to
-// dataplane/core. A switch without tables (sw->tables is NULL) never comes here.
+// dataplane/core. Routes, hosts and turns need lc->tables; lanes and the flow hash do not.
 #pragma once
 
 #include "dataplane/core/stage.h"
@@ -34,10 +34,12 @@ enum drop_reason lane_parse(const struct sw_lcore *lc, const struct port_profile
 // Takes the turn: DROP_TURN_DENIED, or the packet has the lane and class it leaves with.
 enum drop_reason lane_turn(const struct sw_lcore *lc, struct pkt *p);
 
-// The same where there may be no turn map.
+// The same where there may be no turn map, or no tables at all.
 static inline enum drop_reason turn(const struct sw_lcore *lc, struct pkt *p)
 {
-	return lc->tables->turns == NULL ? DROP_NONE : lane_turn(lc, p);
+	if (lc->tables == NULL || lc->tables->turns == NULL)
+		return DROP_NONE;
+	return lane_turn(lc, p);
 }
 
 // Leaves of `ports` those to which the packet may turn.

@@ -11,6 +11,10 @@
 
 #include "dataplane/core/charge.h"
 
+// 01:80:c2:00:00:00 to :0f, which no bridge forwards (IEEE 802.1Q 8.6.3): MAC control, LLDP and the
+// like.
+#define RESERVED_GROUP 0x0180c2000000u
+
 // --- stage 1: parse.c, stateless ----------------------------------------------------------------
 
 // Finds headers and sets lane, tci, l3_offset, l4_offset, l3, l4, tos, opcode, dst_qp and the flags
@@ -39,7 +43,7 @@ void classify(const struct port_profile *pf, uint8_t cnp_tc, struct pkt *p);
 // --- between: filter.c, guard.c, acl.c -----------------------------------------------------------
 
 // Tests a packet of a port that has filters, unless it has a reason already: the reason to drop it,
-// or class, group and queue set anew if a row remarks it. Nothing is charged yet.
+// or class and group set anew if a row remarks it. Nothing is charged yet.
 enum drop_reason filter(struct sw_lcore *lc, const struct port_profile *port, struct pkt *p,
 			enum drop_reason reason, ns_t now);
 
@@ -130,14 +134,12 @@ void lag_update(struct sw *sw, port_t port);
 // After sw->pf was replaced.
 void lag_rebind(struct sw *sw, ns_t now);
 
-// Whether lag_update() found that the port may be sent to.
-bool lag_member_is_usable(const struct sw *sw, port_t port);
-
 // The member of the LAG of out_port that the packet leaves by, PORT_NONE when the LAG is down.
 port_t lag_pick(const struct sw_lcore *lc, const struct pkt *p);
 
-// A copy of a set that other lcores write.
+// A set that several lcores write: a copy of it, and one of its members put in or taken out.
 struct port_set port_set_load(const struct port_set *set);
+void port_set_put(struct port_set *set, port_t port, bool value);
 
 // --- lag_lacp.c ---------------------------------------------------------------------------------
 
@@ -189,6 +191,9 @@ void forward(struct sw_lcore *lc, struct pkt *p, ns_t now);
 // The same for a packet whose out_port is known to be a port of this lcore, not a LAG.
 void forward_here(struct sw_lcore *lc, struct pkt *p, ns_t now);
 
+// Drops what a queue of a port of this lcore holds.
+void flush_queue(struct sw_lcore *lc, port_t port, queue_t queue, enum drop_reason reason);
+
 // --- stage 6: sched.c ---------------------------------------------------------------------------
 
 enum { SCHED_NONE = QUEUE_COUNT };
@@ -208,6 +213,11 @@ ns_t sched_deadline(const struct port_profile *pf, const struct port_state *st, 
 
 // The priority that says a class on a port: the lowest that the port itself reads as that class.
 uint16_t pcp_of(const struct port_profile *port, tc_t tc);
+
+// Puts an 802.1Q tag behind the addresses, or takes off the tag there. The frame has SW_TAG_ROOM in
+// front, or 18 readable bytes.
+void tag_push(struct pkt *p, uint16_t tci);
+void tag_pop(struct pkt *p);
 
 // Gives the packet CE, once, and counts it at its queue and port.
 void mark_ce(struct sw_lcore *lc, struct pkt *p);

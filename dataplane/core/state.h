@@ -203,7 +203,6 @@ struct action_state {
 
 // Hellos of the ports of an lcore.
 struct hello_lcore {
-	bool waits;           // `send` or `tell` are not empty
 	ns_t at;              // next timer
 	ns_t scan_at;         // next look at what can be reached
 	struct port_set send; // have a hello to send
@@ -334,6 +333,11 @@ static inline struct sw_lcore *lcore_of_port(struct sw *sw, port_t port)
 
 	KEEP_ADDRESS(lc);
 	return lc;
+}
+
+static inline bool lcore_owns(const struct sw_lcore *lc, port_t port)
+{
+	return lc->pf->port[port.v].lcore.v == lc->id.v;
 }
 
 static inline const struct port_profile *port_profile_of(const struct sw_lcore *lc, port_t port)

@@ -271,16 +271,8 @@ void sw_retry_held(struct sw *sw, lcore_t lcore, ns_t now)
 
 static void flush(struct sw_lcore *lc, port_t port)
 {
-	const struct port_profile *pf = port_profile_of(lc, port);
-	struct port_state *st = port_state_of(lc, port);
-
-	for (uint32_t i = 0; i < QUEUE_COUNT; i++) {
-		while (st->queue[i].head != NULL) {
-			st->queue[i].stats.dropped_packets++;
-			st->queue[i].stats.dropped_bytes += st->queue[i].head->len;
-			drop(lc, dequeue(lc, pf, st, (queue_t){ (uint8_t)i }), DROP_LINK_FLUSH);
-		}
-	}
+	for (uint8_t i = 0; i < QUEUE_COUNT; i++)
+		flush_queue(lc, port, (queue_t){ i }, DROP_LINK_FLUSH);
 }
 
 // What a port loses with its link, or with a peer that is gone.

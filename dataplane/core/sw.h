@@ -102,7 +102,7 @@ bool sw_backlogged(const struct sw *sw, port_t port);
 
 // --- time -------------------------------------------------------------------------------------
 
-// Timers: PFC repeats, hold list. Cheap when nothing is due.
+// Timers: PFC repeats, hold list, hellos, LACP, watchdogs. Cheap when nothing is due.
 void sw_tick(struct sw *sw, lcore_t lcore, ns_t now);
 
 // The latest time at which sw_tick() or sw_tx() must be called again if nothing arrives: NS_NEVER
@@ -117,7 +117,8 @@ enum sw_action_kind {
 	SW_ACTION_LACP,   // port: send what sw_lacpdu() writes before any data
 	SW_ACTION_COPY,   // pkt, ports: make a deep copy for each port and pass it to sw_copy();
 			  // pkt stays the core's (an SW_ACTION_FREE follows)
-	SW_ACTION_PUNT,   // pkt, port: to the control thread, which learns and then sw_inject()s it
+	SW_ACTION_PUNT,   // pkt, port: to the control thread, which learns from ARP and ND and then
+			  // sw_inject()s them; LLDP and what is for the router itself end there
 	SW_ACTION_LEARN,  // mac, vid, port: an address is new or moved; answer with sw_mac_set()
 	SW_ACTION_FORGET, // mac, vid, port: an address is old; answer with sw_mac_forget()
 	SW_ACTION_STORM,  // port, queue, stormed: a watchdog found a storm or its end

@@ -16,12 +16,11 @@
 
 enum {
 	DEST_ROW_DROP = 0,
-	DEST_ROW_GROUP = 1,  // of group 0
-	BUCKETS_OF_ONE = 16, // per weight unit, see group_bucket_count()
+	DEST_ROW_GROUP = 1, // of group 0
 	LINE_BYTES = 64,
 };
 
-// Takes pieces of one memory, in order; with `at` NULL it only counts.
+// Takes pieces of one memory, in order; with `base` NULL it only counts.
 struct layout {
 	uint8_t *base;
 	size_t used;
@@ -62,16 +61,18 @@ static uint32_t count_groups(const struct sw_config *config)
 	return count;
 }
 
-uint16_t tables_group_find(const struct sw_config *config, const char *name)
+const char *tables_group_name(const struct sw_tables *t, const struct sw_config *config,
+			      uint16_t group)
 {
-	uint16_t group = 0;
+	return config->next_hop[t->member[t->first_member[group]].next_hop].group;
+}
 
-	for (uint32_t i = 0; i < config->next_hop_count; i++) {
-		if (!is_first(config, i))
-			continue;
-		if (name_equal(config->next_hop[i].group, name))
+uint16_t tables_group_find(const struct sw_tables *t, const struct sw_config *config,
+			   const char *name)
+{
+	for (uint16_t group = 0; group < t->group_count; group++) {
+		if (name_equal(tables_group_name(t, config, group), name))
 			return group;
-		group++;
 	}
 	return GROUP_NONE;
 }
@@ -422,7 +423,7 @@ static int add_routes(struct tables_build *b)
 
 	for (uint32_t i = 0; i < config->route_count && rc == 0; i++) {
 		const struct route_config *row = &config->route[i];
-		const uint16_t group = tables_group_find(config, row->via);
+		const uint16_t group = tables_group_find(b->t, config, row->via);
 		uint32_t dest = DEST_ROW_DROP;
 
 		if (group != GROUP_NONE)
@@ -441,7 +442,7 @@ static int add_edges(struct tables_build *b)
 
 	for (uint32_t i = 0; i < config->edge_count; i++) {
 		const struct edge_config *row = &config->edge[i];
-		const uint16_t group = tables_group_find(config, row->via);
+		const uint16_t group = tables_group_find(b->t, config, row->via);
 
 		if (group == GROUP_NONE)
 			return build_fail(&b->build, FAULT_UNKNOWN_GROUP, row->line, "edge",
@@ -567,8 +568,7 @@ int tables_build(const struct sw_config *config, const struct sw_profile *pf, ui
 	memset(memory, 0, tables_bytes(config, neighbors));
 	lay_out(&layout, config, pf->port_count, neighbors, t);
 	take_groups(&layout, config, t);
-	t->self = config->sw.edge_number == CONFIG_UNSET ? EDGE_NONE :
-							   (uint16_t)config->sw.edge_number;
+	t->self = pf->edge_number;
 	add_dest(&b, &hole);
 	rc = add_rows(&b);
 	free_rest(&b);

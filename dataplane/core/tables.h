@@ -107,5 +107,9 @@ int tables_edge_set(struct sw_tables *t, uint16_t edge, uint16_t group);
 // second call.)
 void tables_quiesce(struct sw_tables *t);
 
-// The group of a name, GROUP_NONE when there is none; names follow the next_hop rows.
-uint16_t tables_group_find(const struct sw_config *config, const char *name);
+// The name that the next_hop rows of the configuration, of which the tables are, give a group; and
+// the group of a name, GROUP_NONE when there is none.
+const char *tables_group_name(const struct sw_tables *t, const struct sw_config *config,
+			      uint16_t group);
+uint16_t tables_group_find(const struct sw_tables *t, const struct sw_config *config,
+			   const char *name);

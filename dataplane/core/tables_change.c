@@ -73,8 +73,6 @@ static int rebuild(struct sw_tables *t, uint32_t group)
 	const struct group *live = t->group[group];
 	int rc;
 
-	if (t->changing[group])
-		return -EBUSY;
 	rc = group_build(t->spare[group], &t->member[first], count, t->bucket_room[group], live);
 	if (rc != 0)
 		return rc;

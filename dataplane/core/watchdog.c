@@ -63,19 +63,6 @@ static void set_applied(struct sw_lcore *lc, port_t port, uint32_t queue, bool o
 	wd->ended = counts_add(wd->ended, wd->last);
 }
 
-static void flush_queue(struct sw_lcore *lc, port_t port, queue_t queue)
-{
-	const struct port_profile *pf = port_profile_of(lc, port);
-	struct port_state *st = port_state_of(lc, port);
-	struct queue_state *q = queue_state_of(st, queue);
-
-	while (q->head != NULL) {
-		q->stats.dropped_packets++;
-		q->stats.dropped_bytes += q->head->len;
-		drop(lc, dequeue(lc, pf, st, queue), DROP_PFC_WD_TX);
-	}
-}
-
 struct masks {
 	uint8_t refused, discarded, muted, unpaused;
 };
@@ -118,14 +105,9 @@ void watchdog_apply(struct sw_lcore *lc, port_t port, ns_t now)
 	st->muted = masks.muted;
 	st->unpaused = masks.unpaused;
 	for (uint32_t left = masks.refused & st->backlog_mask; left != 0; left &= left - 1)
-		flush_queue(lc, port, (queue_t){ (uint8_t)__builtin_ctz(left) });
+		flush_queue(lc, port, (queue_t){ (uint8_t)__builtin_ctz(left) }, DROP_PFC_WD_TX);
 	if (port_is_up(st))
 		admit_announce(lc, port, now);
-}
-
-static bool owns(const struct sw_lcore *lc, uint16_t port)
-{
-	return lc->pf->port[port].lcore.v == lc->id.v;
 }
 
 static void note_turn(struct sw_lcore *lc, port_t port)
@@ -189,7 +171,7 @@ void watchdog_rebind(struct sw_lcore *lc, const struct sw_profile *old, ns_t now
 	for (uint16_t n = 0; n < lc->pf->port_count; n++) {
 		uint32_t changed = old->port[n].watched ^ lc->pf->port[n].watched;
 
-		if (!owns(lc, n))
+		if (!lcore_owns(lc, (port_t){ n }))
 			continue;
 		for (; changed != 0; changed &= changed - 1)
 			start(lc, (port_t){ n }, (uint32_t)__builtin_ctz(changed), now);
@@ -229,7 +211,7 @@ ns_t watchdog_tick(struct sw_lcore *lc, ns_t now)
 		const uint8_t watched = lc->pf->port[n].watched;
 		bool turned = false;
 
-		if (watched == 0 || !owns(lc, n) || !port_is_up(&lc->port[n]))
+		if (watched == 0 || !lcore_owns(lc, (port_t){ n }) || !port_is_up(&lc->port[n]))
 			continue;
 		for (uint32_t left = watched; left != 0; left &= left - 1)
 			turned |= poll_queue(lc, (port_t){ n }, (uint32_t)__builtin_ctz(left), now);
@@ -293,7 +275,7 @@ void sw_big_red(struct sw *sw, lcore_t lcore, bool on, ns_t now)
 	lc->now = now;
 	lc->big_red = on;
 	for (uint16_t n = 0; n < lc->pf->port_count; n++) {
-		if (owns(lc, n))
+		if (lcore_owns(lc, (port_t){ n }))
 			watchdog_apply(lc, (port_t){ n }, now);
 	}
 }

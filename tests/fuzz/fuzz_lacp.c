@@ -83,12 +83,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			up = !up;
 			lacp_link(&pf, &st, up, now);
 		}
-		lacp_tick(&pf, &st, now);
+		lacp_tick(&st, now);
 		data += RECORD_BYTES;
 		size -= RECORD_BYTES;
 		len = len < size ? len : (uint32_t)size;
 		hear(&pf, &st, data, len, now);
-		lacp_select(&pf, &st, data[-1] & SELECTED, now);
+		lacp_select(&st, data[-1] & SELECTED, now);
 		lacp_send(&st, now);
 		check_state(&st, now);
 		data += len;

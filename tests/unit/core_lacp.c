@@ -142,13 +142,13 @@ static void apply(const struct lacp_profile *pf, struct lacp_state *st, const st
 	struct lacp_pdu pdu = from_peer(pf, st, step->peer);
 	const ns_t now = at_ms(step->ms);
 
-	lacp_tick(pf, st, now);
+	lacp_tick(st, now);
 	switch (step->event) {
 	case LINK_UP:
 	case LINK_DOWN: lacp_link(pf, st, step->event == LINK_UP, now); return;
 	case TICK: return;
 	case SELECT:
-	case DESELECT: lacp_select(pf, st, step->event == SELECT, now); return;
+	case DESELECT: lacp_select(st, step->event == SELECT, now); return;
 	case HEAR: break;
 	case HEAR_BLIND: pdu.partner.port++; break;
 	case HEAR_OTHER: pdu.actor.system++; break;
@@ -243,7 +243,7 @@ static uint32_t sent_until(const struct lacp_profile *pf, struct lacp_state *st,
 	uint32_t count = 0;
 
 	for (uint64_t ms = from_ms; ms < to_ms; ms += 10) {
-		lacp_tick(pf, st, at_ms(ms));
+		lacp_tick(st, at_ms(ms));
 		count += lacp_send(st, at_ms(ms));
 	}
 	return count;
@@ -294,7 +294,7 @@ Test(core_lacp, answers_at_most_three_times_a_second)
 
 		pdu.partner.port++;
 		lacp_receive(&pf, &st, &pdu, at_ms(ms));
-		lacp_tick(&pf, &st, at_ms(ms));
+		lacp_tick(&st, at_ms(ms));
 		count += lacp_send(&st, at_ms(ms));
 	}
 	cr_assert_eq(count, 30);
