@@ -52,6 +52,7 @@ bool sw_mac_set(struct sw *sw, lcore_t lcore, uint64_t mac, uint16_t vid, port_t
 		return false;
 	if (known && slot->port.v == port.v) {
 		slot->seen = now;
+		hold_release(lc, mac, vid, port, now); // it may have been out of reach
 		return true;
 	}
 	if (bridge->port_used[port.v] >= port_profile_of(lc, port)->mac_limit ||

@@ -458,3 +458,26 @@ Test(scenario, bridge_link_down)
 	cr_assert_eq(rig_release(rig, 1, 9), 0);
 	rig_end(rig);
 }
+
+// Another lcore forgets what was behind a lost link only when the shell says so. Until then its row
+// stands, and what it sends there waits: the answer to its question must end that.
+Test(bridge, a_wait_for_a_known_address_ends_with_its_answer)
+{
+	struct sw_config *c = setup_kvm(2);
+	struct rig *rig;
+	struct frame f = rig_frame(0, 1, 3, 256);
+	struct frame got;
+
+	c->port[1].lcore = 1;
+	rig = rig_new(c);
+	rig->answer_solicit = false;
+	sw_link(rig->sw, (port_t){ 1 }, false, rig->now);
+	rig_send(rig, 0, &f);
+	cr_assert_eq(rig_switch(rig).queued_packets, 1);
+	cr_assert_eq(rig->solicits, 1);
+	sw_link(rig->sw, (port_t){ 1 }, true, rig->now);
+	cr_assert(sw_mac_set(rig->sw, LCORE_FIRST, frame_host_mac(1), 1, (port_t){ 1 }, rig->now));
+	cr_assert(rig_take_frame(rig, 1, &got));
+	cr_assert_eq(got.seq, f.seq);
+	rig_end(rig);
+}
