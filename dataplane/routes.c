@@ -24,7 +24,8 @@ struct routes {
 	uint64_t generation; // of the tables, as of the last round
 	uint32_t rounds;     // that are still to be made
 	bool retry;          // packets may wait for what was heard
-	bool full;           // a neighbour found no room; said once
+	bool made_room;      // in this second
+	bool full;           // a neighbour found no room, which has been said
 	uint32_t echoes;     // that may be answered in this second
 	uint32_t ask_at;     // next hop to go on with
 };
@@ -82,11 +83,16 @@ void routes_settle(struct routes *routes)
 		make_round(routes);
 }
 
-// Frees what waits for lcores only.
-static void make_room(struct routes *routes)
+// Frees what waits for lcores only. Once a second is enough: rows come back with other rounds, too,
+// and neighbours that find a full table must not keep every lcore busy.
+static bool make_room(struct routes *routes)
 {
+	if (routes->made_room)
+		return false;
+	routes->made_room = true;
 	for (uint32_t i = 0; i < ROUNDS; i++)
 		make_round(routes);
+	return true;
 }
 
 static void set_neighbor(struct routes *routes, const struct neighbor_message *message,
@@ -94,13 +100,16 @@ static void set_neighbor(struct routes *routes, const struct neighbor_message *m
 {
 	const struct instance *in = routes->in;
 	char text[INET6_ADDRSTRLEN] = "";
+	const uint64_t before = in->tables->generation;
 	int rc = tables_neighbor_set(in->tables, &message->sender, vid, message->mac);
 
-	if (rc == 0 || routes->full)
+	if (rc != 0 && make_room(routes))
+		rc = tables_neighbor_set(in->tables, &message->sender, vid, message->mac);
+	if (rc == 0) { // what is known already takes no row
+		routes->full &= in->tables->generation == before;
 		return;
-	make_room(routes);
-	rc = tables_neighbor_set(in->tables, &message->sender, vid, message->mac);
-	if (rc == 0)
+	}
+	if (routes->full)
 		return;
 	routes->full = true;
 	inet_ntop(message->sender.family == IP_V6 ? AF_INET6 : AF_INET, message->sender.address,
@@ -196,6 +205,7 @@ void routes_second(struct routes *routes)
 	if (routes == NULL)
 		return;
 	routes->echoes = ROUTES_ECHOES;
+	routes->made_room = false;
 	view = routes_view(routes->in);
 	up = ports_up(routes->in);
 	for (uint32_t i = 0; i < view.config->next_hop_count && asked < ASKED_PER_SECOND; i++) {
