@@ -29,7 +29,7 @@ struct program {
 	struct links links; // between ports of all switches
 	struct instance instance[OPTIONS_CONFIG_MAX];
 	uint32_t loaded;
-	uint32_t created;
+	uint32_t launched; // workers
 };
 
 static bool same_device(const char *a, const char *b)
@@ -216,17 +216,23 @@ static int create(struct program *program)
 
 static int launch(struct program *program)
 {
-	int rc = 0;
+	for (uint32_t i = 0; i < program->workers.count; i++) {
+		const int rc = rte_eal_remote_launch(worker_run, &program->workers.worker[i],
+						     EAL_LCORE_FORWARD + i);
 
-	for (uint32_t i = 0; i < program->workers.count && rc == 0; i++)
-		rc = rte_eal_remote_launch(worker_run, &program->workers.worker[i],
-					   EAL_LCORE_FORWARD + i);
-	return rc;
+		if (rc != 0) {
+			log_err("%s: forwarding lcore %u does not start: %s", program->eal.name, i,
+				strerror(-rc));
+			return rc;
+		}
+		program->launched++;
+	}
+	return 0;
 }
 
 static void stop_lcores(struct program *program)
 {
-	for (uint8_t i = 0; i < program->workers.count; i++) {
+	for (uint8_t i = 0; i < program->launched; i++) {
 		struct message message = { .kind = MESSAGE_STOP, .lcore = { i } };
 
 		workers_call(&program->workers, &message);
@@ -261,8 +267,10 @@ static int run(struct program *program)
 	struct agent *agent;
 	int rc = launch(program);
 
-	if (rc != 0)
+	if (rc != 0) {
+		stop_lcores(program);
 		return rc;
+	}
 	agent = agent_open(&program->workers, &options);
 	if (agent != NULL)
 		agent_run(agent);
