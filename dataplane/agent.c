@@ -44,7 +44,6 @@ struct agent {
 	struct event *term;
 	struct event *interrupt;
 	struct event *hangup;
-	struct report_stats report_stats;
 	uint32_t seconds;
 	uint64_t warned_gap_ns; // poll gaps up to this have been warned about
 	uint32_t count;
@@ -55,7 +54,7 @@ static void on_reports(evutil_socket_t fd, short what, void *arg)
 {
 	struct agent *agent = arg;
 
-	reports_handle(agent->workers, &agent->report_stats);
+	reports_handle(agent->workers);
 }
 
 static void poll_ports(struct agent *agent, struct agent_switch *sw)

@@ -107,15 +107,12 @@ static bool handle_neighbor(struct workers *workers, const struct message *repor
 	return !verdict.answer && !in->profile->managed && !is_for_us(in, load_be48(p->data));
 }
 
-static void handle_punt(struct workers *workers, const struct message *report,
-			struct report_stats *stats)
+static void handle_punt(struct workers *workers, const struct message *report)
 {
 	const struct pkt *p = pkt_of_mbuf(report->mbuf);
 	const uint64_t source = load_be48(p->data + 6);
 
-	stats->punted++;
 	if (p->l3 == PKT_L3_LLDP) {
-		stats->lldp++;
 		rte_pktmbuf_free(report->mbuf);
 		return;
 	}
@@ -133,8 +130,7 @@ static void handle_punt(struct workers *workers, const struct message *report,
 
 // For a packet that was routed the gateway asks; any other destination is asked for by a probe,
 // whose answer comes back to this switch alone.
-static void handle_solicit(struct workers *workers, const struct message *report,
-			   struct report_stats *stats)
+static void handle_solicit(struct workers *workers, const struct message *report)
 {
 	struct instance *in = report->instance;
 	const uint8_t *address = report->target.address;
@@ -156,7 +152,6 @@ static void handle_solicit(struct workers *workers, const struct message *report
 		interface = neighbor_interface(in->config, report->vid, &target);
 	if (interface != NULL)
 		mac = in->profile->router_mac;
-	stats->solicited++;
 	routes_send(workers, in, PORT_NONE, report->vid, frame,
 		    neighbor_ask(mac, interface != NULL ? &interface->address : NULL, &target,
 				 frame));
@@ -213,24 +208,21 @@ static void handle_peer(struct workers *workers, const struct message *report)
 		log_info("%s: %s: the peer is there and agrees on lanes", name, port);
 }
 
-static void handle(struct workers *workers, const struct message *report,
-		   struct report_stats *stats)
+static void handle(struct workers *workers, const struct message *report)
 {
 	switch (report->kind) {
-	case MESSAGE_PUNT: handle_punt(workers, report, stats); break;
+	case MESSAGE_PUNT: handle_punt(workers, report); break;
 	case MESSAGE_LEARN:
-		stats->learned++;
 		set_mac(workers, report, report->mac);
 		routes_learned(report->instance->routes, report->mac, report->vid, report->port);
 		break;
 	case MESSAGE_FORGET: workers_send(workers, report); break;
-	case MESSAGE_SOLICIT: handle_solicit(workers, report, stats); break;
+	case MESSAGE_SOLICIT: handle_solicit(workers, report); break;
 	case MESSAGE_STORM: handle_storm(report); break;
 	case MESSAGE_PEER: handle_peer(workers, report); break;
 	case MESSAGE_LINK:
 	case MESSAGE_PROFILE:
 	case MESSAGE_MAC_SET:
-	case MESSAGE_MAC_DELETE:
 	case MESSAGE_MAC_FORGET_PORT:
 	case MESSAGE_MAC_AGE:
 	case MESSAGE_MAC_LIST:
@@ -250,8 +242,7 @@ static void handle(struct workers *workers, const struct message *report,
 	}
 }
 
-static void read_channel(struct workers *workers, struct channel *channel,
-			 struct report_stats *stats)
+static void read_channel(struct workers *workers, struct channel *channel)
 {
 	struct message report;
 
@@ -259,16 +250,16 @@ static void read_channel(struct workers *workers, struct channel *channel,
 	for (uint32_t n = 0; n < REPORTS_AT_ONCE; n++) {
 		if (!channel_read(channel, &report))
 			return;
-		handle(workers, &report, stats);
+		handle(workers, &report);
 	}
 	// Timers and requests have their turn before the rest.
 	channel_rewake(channel);
 }
 
-void reports_handle(struct workers *workers, struct report_stats *stats)
+void reports_handle(struct workers *workers)
 {
 	for (uint32_t i = 0; i < workers->count; i++)
-		read_channel(workers, &workers->worker[i].channel, stats);
+		read_channel(workers, &workers->worker[i].channel);
 	for (uint32_t i = 0; i < workers->worker[0].instance_count; i++)
 		routes_settle(workers->worker[0].instance[i]->routes);
 }

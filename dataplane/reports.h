@@ -6,15 +6,8 @@
 
 #include "dataplane/dpdk/worker.h"
 
-struct report_stats {
-	uint64_t punted;
-	uint64_t learned;
-	uint64_t solicited;
-	uint64_t lldp; // consumed
-};
-
 // Answers every report that waits.
-void reports_handle(struct workers *workers, struct report_stats *stats);
+void reports_handle(struct workers *workers);
 
 // The switch's own address as a source of solicitations: locally administered, made of its name.
 void reports_own_mac(const char *switch_name, uint8_t out[6]);

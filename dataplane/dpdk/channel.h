@@ -24,7 +24,6 @@ enum message_kind {
 	MESSAGE_LINK,             // [port, up] up: poll it from now on; down: do not touch it again
 	MESSAGE_PROFILE,          // [profile]
 	MESSAGE_MAC_SET,          // [mac, vid, port]
-	MESSAGE_MAC_DELETE,       // [mac, vid]
 	MESSAGE_MAC_FORGET_PORT,  // [port]
 	MESSAGE_MAC_AGE,          // [count] positions of the address table to look at
 	MESSAGE_MAC_LIST,         // [macs] to fill, of the ports of `lcore`

@@ -93,7 +93,6 @@ static void apply(struct worker *worker, const struct message *m, ns_t now)
 	case MESSAGE_MAC_SET:
 		sw_mac_set(in->sw, worker->lcore, m->mac, m->vid, m->port, now);
 		break;
-	case MESSAGE_MAC_DELETE: sw_mac_delete(in->sw, worker->lcore, m->mac, m->vid); break;
 	case MESSAGE_FORGET: sw_mac_forget(in->sw, worker->lcore, m->mac, m->vid, m->port); break;
 	case MESSAGE_MAC_FORGET_PORT: sw_mac_forget_port(in->sw, worker->lcore, m->port); break;
 	case MESSAGE_MAC_AGE: sw_mac_age(in->sw, worker->lcore, m->count, now); break;

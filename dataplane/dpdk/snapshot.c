@@ -35,7 +35,6 @@ void snapshot_fill(struct snapshot *out, const struct sw *sw, ns_t now)
 	out->now = now;
 	out->profile = pf;
 	out->big_red = sw_big_red_on(sw);
-	out->conserved = out->conserve && sw_conserved(sw);
 	sw_stats_switch(sw, out->watermark, &out->sw);
 	for (uint32_t i = 0; i < pf->pool_count; i++)
 		sw_stats_pool(sw, i, out->watermark, &out->pool[i]);

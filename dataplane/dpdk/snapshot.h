@@ -24,8 +24,6 @@ struct port_snapshot {
 
 struct snapshot {
 	enum watermark_kind watermark; // set by who asks
-	bool conserve;                 // set by who asks: check the conservation equation
-	bool conserved;
 	bool big_red;
 	ns_t now;
 	const struct sw_profile *profile;

@@ -27,7 +27,6 @@ static enum reach reach_of(enum message_kind kind)
 	case MESSAGE_RX_LOST:
 	case MESSAGE_FORCE_STORM: return REACH_PORT;
 	case MESSAGE_MAC_SET:
-	case MESSAGE_MAC_DELETE:
 	case MESSAGE_MAC_FORGET_PORT:
 	case MESSAGE_MAC_AGE:
 	case MESSAGE_FORGET:
