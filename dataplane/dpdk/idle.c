@@ -147,6 +147,12 @@ void idle_wake_peers(struct worker *worker, uint32_t lcores)
 	}
 }
 
+// Time that was wanted is no gap between two visits; waking up late is one.
+static void slept(struct worker *worker, uint64_t wanted_ns)
+{
+	worker->visited = ns_min(clock_now(&worker->clock), ns_add(worker->visited, wanted_ns));
+}
+
 static void wait_for_interrupt(struct worker *worker, uint64_t limit_ns)
 {
 	struct rte_epoll_event events[EVENTS_MAX];
@@ -159,7 +165,7 @@ static void wait_for_interrupt(struct worker *worker, uint64_t limit_ns)
 	__atomic_store_n(&worker->asleep, 0, __ATOMIC_RELAXED);
 	if (read(worker->channel.wake_lcore, &count, sizeof(count)) < 0 && errno != EAGAIN)
 		worker->idle.wake_known = false;
-	worker->visited = clock_now(&worker->clock);
+	slept(worker, ms * 1000000);
 }
 
 // With peers a nap ends when one of them hands over a packet.
@@ -172,14 +178,14 @@ static void nap(struct worker *worker, uint64_t ns)
 	worker->stats.sleeps++;
 	if (worker->peers->count == 1) {
 		nanosleep(&wait, NULL);
-		worker->visited = ns_add(worker->visited, ns);
+		slept(worker, ns);
 		return;
 	}
 	if (fall_asleep(worker) && ppoll(&wake, 1, &wait, NULL) > 0 &&
 	    read(wake.fd, &count, sizeof(count)) < 0)
 		worker->idle.wake_known = false;
 	__atomic_store_n(&worker->asleep, 0, __ATOMIC_RELAXED);
-	worker->visited = clock_now(&worker->clock);
+	slept(worker, ns);
 }
 
 void idle_wait(struct worker *worker, ns_t now)
