@@ -8,32 +8,19 @@
 
 #include <stdio.h>
 
+#include "base/units.h"
+
 // "3-4,6" of 0x58.
-static void priorities(uint8_t mask, char out[32])
+static void priorities(uint8_t mask, char out[UNIT_TEXT_BYTES])
 {
-	int at = 0;
-
-	out[0] = '\0';
-	for (uint32_t i = 0; i < PRIO_COUNT; i++) {
-		uint32_t end = i;
-
-		if (!(mask >> i & 1))
-			continue;
-		while (end + 1 < PRIO_COUNT && mask >> (end + 1) & 1)
-			end++;
-		at += snprintf(out + at, 32 - (size_t)at, "%s%u", at > 0 ? "," : "", i);
-		if (end > i)
-			at += snprintf(out + at, 32 - (size_t)at, "-%u", end);
-		i = end;
-	}
-	if (at == 0)
-		snprintf(out, 32, "none");
+	if (unit_format_mask8(mask, out) == 0)
+		snprintf(out, UNIT_TEXT_BYTES, "none");
 }
 
 static void pfc_words(const struct hello_peer *peer, char out[HELLO_WORDS_BYTES])
 {
-	char here[32];
-	char there[32];
+	char here[UNIT_TEXT_BYTES];
+	char there[UNIT_TEXT_BYTES];
 
 	priorities(peer->have, here);
 	priorities(peer->want, there);
