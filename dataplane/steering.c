@@ -18,7 +18,8 @@
 struct steering {
 	struct steer *steer;
 	char interface[IF_NAMESIZE];
-	bool warned; // about too many addresses
+	bool warned_many; // addresses, more than the program can be told
+	bool warned_lost; // the kernel's addresses cannot be followed
 };
 
 static bool is_shared(const struct port *port)
@@ -119,11 +120,11 @@ static int read_own(struct port *port, struct own_addresses *own)
 	struct steering *steering = port->steering;
 	const int rc = own_addresses_read(steering->interface, own);
 
-	if (rc == -E2BIG && !steering->warned)
+	if (rc == -E2BIG && !steering->warned_many)
 		log_warn("%s: the kernel has more than %d addresses of a family on %s; those "
 			 "beyond are not kept from the switch",
 			 port->label, STEER_OWN_MAX, steering->interface);
-	steering->warned |= rc == -E2BIG;
+	steering->warned_many |= rc == -E2BIG;
 	return rc == -E2BIG ? 0 : rc;
 }
 
@@ -161,10 +162,10 @@ void steering_refresh(struct port *port)
 	rc = read_own(port, &own);
 	if (rc == 0)
 		rc = steer_refresh(port->steering->steer, &own);
-	if (rc != 0 && !port->steering->warned)
+	if (rc != 0 && !port->steering->warned_lost)
 		log_warn("%s: the kernel's addresses on %s cannot be followed: %s", port->label,
 			 port->steering->interface, strerror(-rc));
-	port->steering->warned |= rc != 0;
+	port->steering->warned_lost |= rc != 0;
 }
 
 bool steering_read(const struct port *port, struct steer_counters *out)
