@@ -24,7 +24,7 @@ static void link_set(struct worker *worker, struct instance *in, port_t port, bo
 		idle_watch(worker, io);
 	} else {
 		idle_unwatch(worker, io);
-		pktio_abandon(io, in->sw, port);
+		pktio_abandon(io);
 		pktio_clear_line(io);
 	}
 }

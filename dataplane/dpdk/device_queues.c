@@ -90,17 +90,17 @@ void device_tx(struct pktio *io, struct rte_mbuf **mbufs, uint32_t count)
 	device_flush(io);
 }
 
-void device_abandon(struct pktio *io, struct sw *sw, port_t port)
+void device_abandon(struct pktio *io)
 {
 	struct pktio_queues *queues = io->queues;
 
 	for (uint32_t i = 0; i < DEVICE_QUEUE_MAX; i++) {
 		for (uint32_t k = 0; k < queues->count[i]; k++) {
-			sw_tx_refused(sw, port, pkt_of_mbuf(queues->pending[i][k]));
+			sw_tx_refused(io->sw, io->port, pkt_of_mbuf(queues->pending[i][k]));
 			rte_pktmbuf_free(queues->pending[i][k]);
 		}
 		queues->count[i] = 0;
 	}
 	queues->full = 0;
-	sw_tx_block(sw, port, 0);
+	sw_tx_block(io->sw, io->port, 0);
 }

@@ -83,7 +83,7 @@ uint16_t device_next_rx(const struct pktio *io, uint16_t queue);
 // As pktio_flush() and pktio_tx(); what the device does not take is known to the core as blocked.
 void device_flush(struct pktio *io);
 void device_tx(struct pktio *io, struct rte_mbuf **mbufs, uint32_t count);
-void device_abandon(struct pktio *io, struct sw *sw, port_t port);
+void device_abandon(struct pktio *io);
 
 // The next receive queue of a visit after `queue`; 0: it is over.
 static inline uint16_t pktio_next_rx(const struct pktio *io, uint16_t queue)
@@ -93,10 +93,9 @@ static inline uint16_t pktio_next_rx(const struct pktio *io, uint16_t queue)
 
 // --- tx.c -------------------------------------------------------------------------------------
 
-// Notes a PFC frame and sends it at once if the driver takes it; where the device does PFC itself,
-// only notes which priorities it holds. A frame that must wait is merged
-// with later ones, the newest timer of a priority counts; so nothing is lost and no XOFF is sent
-// after its XON.
+// Notes a PFC frame and sends it at once if the driver takes it; nothing where the device does PFC
+// itself. A frame that must wait is merged with later ones, the newest timer of a priority counts;
+// so nothing is lost and no XOFF is sent after its XON.
 void pktio_pfc(struct pktio *io, const struct pfc_frame *frame);
 
 // Sends a hello frame, at once if the driver takes it; one that must wait says what is true when it
@@ -117,4 +116,4 @@ bool pktio_flush(struct pktio *io);
 void pktio_tx(struct pktio *io, struct pkt **pkts, uint32_t count);
 
 // Gives up what waits: frees it and has the core count it as refused.
-void pktio_abandon(struct pktio *io, struct sw *sw, port_t port);
+void pktio_abandon(struct pktio *io);

@@ -26,6 +26,15 @@ static uint32_t transmit(const struct pktio *io, struct rte_mbuf **mbufs, uint32
 	return rte_eth_tx_burst(io->ethdev, 0, mbufs, (uint16_t)count);
 }
 
+// A frame that the switch has made, which can be made again: sends it or frees it.
+static bool send_own(const struct pktio *io, struct rte_mbuf *m)
+{
+	if (transmit(io, &m, 1) == 1)
+		return true;
+	rte_pktmbuf_free(m);
+	return false;
+}
+
 static bool send_due(struct pktio *io)
 {
 	struct rte_mbuf *m;
@@ -36,10 +45,8 @@ static bool send_due(struct pktio *io)
 	if (m == NULL)
 		return false;
 	pfc_frame_encode(&io->due, io->mac, (uint8_t *)rte_pktmbuf_append(m, PFC_FRAME_BYTES));
-	if (transmit(io, &m, 1) == 0) {
-		rte_pktmbuf_free(m);
+	if (!send_own(io, m))
 		return false;
-	}
 	io->due.enable = 0;
 	return true;
 }
@@ -56,12 +63,8 @@ static bool send_hello(struct pktio *io)
 		return false;
 	len = sw_hello(io->sw, io->port, io->mac, rte_pktmbuf_mtod(m, uint8_t *));
 	rte_pktmbuf_append(m, (uint16_t)len);
-	if (transmit(io, &m, 1) == 0) {
-		rte_pktmbuf_free(m);
-		return false;
-	}
-	io->hello_due = false;
-	return true;
+	io->hello_due = !send_own(io, m);
+	return !io->hello_due;
 }
 
 void pktio_hello(struct pktio *io)
@@ -81,12 +84,8 @@ static bool send_lacp(struct pktio *io)
 	if (m == NULL)
 		return false;
 	sw_lacpdu(io->sw, io->port, io->mac, (uint8_t *)rte_pktmbuf_append(m, LACP_FRAME_BYTES));
-	if (transmit(io, &m, 1) == 0) {
-		rte_pktmbuf_free(m);
-		return false;
-	}
-	io->lacp_due = false;
-	return true;
+	io->lacp_due = !send_own(io, m);
+	return !io->lacp_due;
 }
 
 void pktio_lacp(struct pktio *io)
@@ -98,14 +97,14 @@ void pktio_lacp(struct pktio *io)
 
 void pktio_pfc(struct pktio *io, const struct pfc_frame *frame)
 {
+	if (io->queues != NULL)
+		return;
 	io->due.enable |= frame->enable;
 	for (uint32_t i = 0; i < PRIO_COUNT; i++) {
 		if (frame->enable >> i & 1)
 			io->due.quanta[i] = frame->quanta[i];
 	}
-	if (io->queues != NULL)
-		io->due.enable = 0;
-	else if (io->active)
+	if (io->active)
 		send_due(io);
 }
 
@@ -198,14 +197,14 @@ void pktio_tx(struct pktio *io, struct pkt **pkts, uint32_t count)
 	memcpy(io->pending, mbufs + sent, io->pending_count * sizeof(mbufs[0]));
 }
 
-void pktio_abandon(struct pktio *io, struct sw *sw, port_t port)
+void pktio_abandon(struct pktio *io)
 {
 	if (io->queues != NULL) {
-		device_abandon(io, sw, port);
+		device_abandon(io);
 		io->pending_count = 0;
 	}
 	for (uint32_t i = 0; i < io->pending_count; i++) {
-		sw_tx_refused(sw, port, pkt_of_mbuf(io->pending[i]));
+		sw_tx_refused(io->sw, io->port, pkt_of_mbuf(io->pending[i]));
 		rte_pktmbuf_free(io->pending[i]);
 	}
 	io->pending_count = 0;

@@ -257,7 +257,7 @@ Test(device_queues, a_link_that_goes_down, .init = setup, .fini = unit_stop_eal)
 	cr_assert_gt(pending, 0);
 	io->active = false;
 	sw_link(bench.rig->sw, (port_t){ DST }, false, bench.rig->now);
-	pktio_abandon(io, bench.rig->sw, (port_t){ DST });
+	pktio_abandon(io);
 	worker_visit(&bench.worker, &bench.in, bench.rig->now); // frees what the core dropped
 	cr_assert_eq(io->pending_count, 0);
 	cr_assert_eq(rig_drops(bench.rig, DST, DROP_TX_REFUSED), pending);
