@@ -91,17 +91,12 @@ static void age_macs(struct agent *agent, struct instance *in)
 
 static void check_gap(struct agent *agent)
 {
+	struct lcore_stats stats[LCORE_MAX];
 	uint64_t worst = 0;
 
-	for (uint8_t i = 0; i < agent->workers->count; i++) {
-		struct lcore_stats stats = { 0 };
-		struct message message = { .kind = MESSAGE_LCORE_STATS,
-					   .lcore = { i },
-					   .stats = &stats };
-
-		workers_call(agent->workers, &message);
-		worst = u64_max(worst, stats.max_gap_ns);
-	}
+	workers_stats(agent->workers, stats);
+	for (uint32_t i = 0; i < agent->workers->count; i++)
+		worst = u64_max(worst, stats[i].max_gap_ns);
 	if (worst <= agent->warned_gap_ns)
 		return;
 	agent->warned_gap_ns = 2 * worst;

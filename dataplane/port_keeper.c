@@ -86,10 +86,8 @@ static void tell_link(struct port_keeper *keeper, uint32_t i, bool up)
 
 	// Waits: once the link is down the device is ours.
 	workers_call(keeper->workers, &message);
-	if (!up && keeper->in->profile->lcore_count > 1) {
-		message.kind = MESSAGE_MAC_FORGET_PORT;
-		workers_send(keeper->workers, &message);
-	}
+	if (!up)
+		workers_forget_port(keeper->workers, keeper->in, message.port);
 	log_info("%s: link %s", keeper->in->port[i].label, up ? "up" : "down");
 }
 

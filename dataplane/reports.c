@@ -171,22 +171,9 @@ static void handle_storm(const struct message *report)
 			 in->config->sw.name, port, report->storm.queue.v);
 }
 
-// Behind a port whose peer is gone nobody is; the lcore that saw it has forgotten its own copy.
-static void forget_port(struct workers *workers, const struct message *report)
-{
-	const struct message message = {
-		.kind = MESSAGE_MAC_FORGET_PORT,
-		.instance = report->instance,
-		.port = report->port,
-	};
-
-	if (report->instance->profile->lcore_count > 1)
-		workers_send(workers, &message);
-}
-
 static void handle_peer(struct workers *workers, const struct message *report)
 {
-	const struct instance *in = report->instance;
+	struct instance *in = report->instance;
 	const char *name = in->config->sw.name;
 	const char *port = in->config->port[report->port.v].name;
 	const struct hello_peer peer = {
@@ -200,7 +187,7 @@ static void handle_peer(struct workers *workers, const struct message *report)
 	char words[HELLO_WORDS_BYTES];
 
 	if (!peer.usable)
-		forget_port(workers, report);
+		workers_forget_port(workers, in, report->port);
 	hello_words(&peer, words);
 	if (words[0] != '\0')
 		log_warn("%s: %s: %s", name, port, words);

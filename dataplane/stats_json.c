@@ -306,17 +306,6 @@ static json_t *port_json(const struct instance *in, uint32_t i, const struct sna
 	return object;
 }
 
-static void lcore_stats(struct workers *workers, struct lcore_stats out[LCORE_MAX])
-{
-	for (uint8_t i = 0; i < workers->count; i++) {
-		struct message message = { .kind = MESSAGE_LCORE_STATS,
-					   .lcore = { i },
-					   .stats = &out[i] };
-
-		workers_call(workers, &message);
-	}
-}
-
 // Counters of two answers can be compared while this stays the same: it is made anew when the
 // switch starts. On the control thread only.
 static const char *boot_id(void)
@@ -346,7 +335,7 @@ json_t *stats_json(struct workers *workers, struct instance *in, enum watermark_
 	snapshot->watermark = watermark;
 	message.snapshot = snapshot;
 	workers_call(workers, &message);
-	lcore_stats(workers, lcore);
+	workers_stats(workers, lcore);
 	set_text(sw, "name", in->config->sw.name);
 	set_text(sw, "version", WEFT_VERSION);
 	set_text(sw, "boot_id", boot_id());
@@ -446,7 +435,7 @@ json_t *stats_json_lcores(struct workers *workers)
 	json_t *answer = json_object();
 	json_t *lcores = json_array();
 
-	lcore_stats(workers, stats);
+	workers_stats(workers, stats);
 	for (uint32_t i = 0; i < workers->count; i++)
 		json_array_append_new(lcores, lcore_json(i, &stats[i]));
 	json_object_set_new(answer, "lcores", lcores);

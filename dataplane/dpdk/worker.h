@@ -87,6 +87,12 @@ void workers_call(struct workers *workers, struct message *message);
 // when there was none left.
 bool workers_next_macs(struct workers *workers, struct instance *in, struct mac_list *list);
 
+// Asks every lcore of the process for its own statistics.
+void workers_stats(struct workers *workers, struct lcore_stats out[LCORE_MAX]);
+
+// Nobody is behind this port any more: its lcore has forgotten its own copy, the others are told.
+void workers_forget_port(struct workers *workers, struct instance *in, port_t port);
+
 // --- idle.c -----------------------------------------------------------------------------------
 
 // After a poll that found nothing: waits a little, never beyond a deadline of a switch.

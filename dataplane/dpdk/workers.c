@@ -122,3 +122,26 @@ bool workers_next_macs(struct workers *workers, struct instance *in, struct mac_
 		list->lcore.v++;
 	return true;
 }
+
+void workers_stats(struct workers *workers, struct lcore_stats out[LCORE_MAX])
+{
+	for (uint8_t i = 0; i < workers->count; i++) {
+		struct message message = { .kind = MESSAGE_LCORE_STATS,
+					   .lcore = { i },
+					   .stats = &out[i] };
+
+		workers_call(workers, &message);
+	}
+}
+
+void workers_forget_port(struct workers *workers, struct instance *in, port_t port)
+{
+	const struct message message = {
+		.kind = MESSAGE_MAC_FORGET_PORT,
+		.instance = in,
+		.port = port,
+	};
+
+	if (in->profile->lcore_count > 1)
+		workers_send(workers, &message);
+}
