@@ -14,7 +14,6 @@
 
 enum {
 	POLL_GAP_NS = 1000000, // allowed between two visits, of our lcore and of a peer like it
-	VISIT_FRAMES = 256,    // what our lcore sends to one port per visit (worker.c)
 	RESPONSE_MAX_NS = 2000000000, // more is no link that a lossless class may use
 	CABLE_M_PER_US = 198,         // as in the field's formula
 };
@@ -82,7 +81,7 @@ static void fill_ring(const struct port *port, const struct port_profile *pf,
 	path->response_ns += pf->line.burst_ns;
 	path->ring_frames = port->rx_ring_frames;
 	path->peer_frames = peer_ring == CONFIG_UNSET ? PKTIO_BURST : (uint32_t)peer_ring;
-	path->visit_frames = VISIT_FRAMES;
+	path->visit_frames = PKTIO_TX_BURSTS * PKTIO_BURST;
 }
 
 static void fill_path(const struct instance *in, uint32_t i, struct headroom_path *path)

@@ -19,6 +19,7 @@
 #include "sys/log.h"
 
 enum { EAL_OVERHEAD_BYTES = 32 << 20 };
+static_assert((int)OPTIONS_CONFIG_MAX == (int)WORKER_INSTANCE_MAX, "a worker takes all switches");
 
 struct program {
 	struct options options;

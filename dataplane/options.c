@@ -50,14 +50,8 @@ static const struct option long_options[] = {
 	{ 0 },
 };
 
-static bool refuse_cpus(const char *text, const char *why)
-{
-	fprintf(stderr, "weft-switch: --lcore %s: %s\n", text, why);
-	return false;
-}
-
-// Adds the processors of "3" or "1-3" and moves *at behind it.
-static const char *add_cpus(const char **at, struct options *options)
+// Adds the processors of "3" or "1-3" and moves *at behind it; those beyond LCORE_MAX only count.
+static bool add_cpus(const char **at, struct options *options)
 {
 	char *end;
 	long first = strtol(*at, &end, 10);
@@ -68,28 +62,31 @@ static const char *add_cpus(const char **at, struct options *options)
 		last = strtol(*at, &end, 10);
 	}
 	if (end == *at || first < 0 || last < first || last > 4095)
-		return "not a list of processor numbers";
+		return false;
 	*at = end;
 	for (; first <= last; first++) {
-		if (options->cpu_count == LCORE_MAX)
-			return "a switch has at most 8 lcores";
-		options->cpu[options->cpu_count++] = (int)first;
+		if (options->cpu_count < LCORE_MAX)
+			options->cpu[options->cpu_count] = (int)first;
+		options->cpu_count++;
 	}
-	return NULL;
+	return true;
 }
 
 // "1", "1,3" or "1-3,6": one processor for each lcore, in this order.
 static bool parse_cpus(const char *text, struct options *options)
 {
 	const char *at = text;
-	const char *wrong;
+	bool valid;
 
 	options->cpu_count = 0;
-	while ((wrong = add_cpus(&at, options)) == NULL && *at == ',')
+	while ((valid = add_cpus(&at, options)) && *at == ',')
 		at++;
-	if (wrong == NULL && *at != '\0')
-		wrong = "not a list of processor numbers";
-	return wrong == NULL || refuse_cpus(text, wrong);
+	if (!valid || *at != '\0')
+		fprintf(stderr, "weft-switch: --lcore %s: not a list of processor numbers\n", text);
+	else if (options->cpu_count > LCORE_MAX)
+		fprintf(stderr, "weft-switch: --lcore %s: a switch has at most %d lcores\n", text,
+			LCORE_MAX);
+	return valid && *at == '\0' && options->cpu_count <= LCORE_MAX;
 }
 
 static bool add_config(struct options *options, const char *path)

@@ -12,7 +12,11 @@
 #include "dataplane/dpdk/device_plan.h"
 #include "dataplane/dpdk/pool.h"
 
-enum { PKTIO_BURST = 32, IDLE_NS_MAX = 500000 };
+enum {
+	PKTIO_BURST = 32,
+	PKTIO_TX_BURSTS = 8, // sent to one port per visit at most
+	IDLE_NS_MAX = 500000,
+};
 static_assert((int)PKTIO_BURST <= (int)SW_BURST_MAX, "a burst is one call of the core");
 
 // A port whose PFC is the device's own (device_queues.c).

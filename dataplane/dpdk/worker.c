@@ -9,8 +9,6 @@
 
 #include "dataplane/dpdk/worker.h"
 
-enum { TX_BURSTS = 8 };
-
 static uint32_t receive(struct worker *worker, struct instance *in, port_t port, uint16_t queue,
 			ns_t now)
 {
@@ -52,7 +50,7 @@ static uint32_t send_port(struct worker *worker, struct instance *in, port_t por
 	struct pkt *pkts[PKTIO_BURST];
 	uint32_t total = 0;
 
-	for (uint32_t i = 0; i < TX_BURSTS && pktio_flush(io); i++) {
+	for (uint32_t i = 0; i < PKTIO_TX_BURSTS && pktio_flush(io); i++) {
 		uint32_t count = sw_tx(in->sw, port, pkts, PKTIO_BURST, now);
 
 		if (count > 0)

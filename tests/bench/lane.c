@@ -13,7 +13,6 @@
 enum {
 	SOURCE = 0,
 	SINK = 1,
-	TX_BURSTS = 8,         // as the shell
 	VISITS_PER_LOOK = 256, // at the thread's time
 	FILL_VISITS_MAX = 10000,
 };
@@ -65,7 +64,7 @@ static void transmit(struct lane *lane, uint32_t id, ns_t now)
 
 	if (!pktio_flush(io) || !sw_backlogged(lane->sw, (port_t){ (uint16_t)id }))
 		return;
-	for (uint32_t i = 0; i < TX_BURSTS && io->pending_count == 0; i++) {
+	for (uint32_t i = 0; i < PKTIO_TX_BURSTS && io->pending_count == 0; i++) {
 		uint32_t count = sw_tx(lane->sw, (port_t){ (uint16_t)id }, pkts, PKTIO_BURST, now);
 
 		if (count > 0)
