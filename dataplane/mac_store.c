@@ -14,26 +14,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/bytes.h"
 #include "base/hash.h"
 #include "dataplane/dpdk/snapshot.h"
+#include "sys/cfg_address.h"
 #include "sys/log.h"
 
 enum { LINE_BYTES = 128, VID_MAX = 4094 };
 
-static bool parse_mac(const char *text, uint64_t *mac)
+static bool parse_unicast(const char *text, uint64_t *mac)
 {
-	*mac = 0;
-	for (uint32_t i = 0; i < 6; i++) {
-		char *end;
-		unsigned long byte = strtoul(text, &end, 16);
-
-		if (end != text + 2 || byte > 0xff || (i < 5 && *end != ':'))
-			return false;
-		*mac = *mac << 8 | byte;
-		text = end + 1;
-	}
-	return *mac != 0 && !(*mac >> 40 & 1);
+	return mac_parse(text, mac) && *mac != 0 && !(*mac >> 40 & 1);
 }
 
 // Cuts the next word out of *line.
@@ -55,7 +45,7 @@ static bool parse_line(char *line, const struct instance *in, struct mac_entry *
 	char *end;
 	unsigned long number;
 
-	if (port == NULL || next_word(&line) != NULL || !parse_mac(mac, &out->mac))
+	if (port == NULL || next_word(&line) != NULL || !parse_unicast(mac, &out->mac))
 		return false;
 	number = strtoul(vid, &end, 10);
 	if (*end != '\0' || number > VID_MAX)
@@ -153,14 +143,13 @@ static void write_entries(struct writer *writer, const struct mac_entry *entries
 	for (uint32_t i = 0; i < count; i++) {
 		const struct mac_entry *entry = &entries[i];
 		uint64_t place = (uint64_t)entry->vid << 16 | entry->port.v;
-		uint8_t mac[6];
+		char mac[MAC_TEXT_BYTES];
 
 		writer->hash = hash_add(hash_add(writer->hash, entry->mac), place);
 		if (writer->file == NULL)
 			continue;
-		store_be48(mac, entry->mac);
-		fprintf(writer->file, "%02x:%02x:%02x:%02x:%02x:%02x %u %s\n", mac[0], mac[1],
-			mac[2], mac[3], mac[4], mac[5], entry->vid,
+		mac_format(entry->mac, mac);
+		fprintf(writer->file, "%s %u %s\n", mac, entry->vid,
 			writer->in->config->port[entry->port.v].name);
 	}
 }

@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "dataplane/dpdk/snapshot.h"
+#include "sys/cfg_address.h"
 
 enum { ROWS_AT_ONCE = 64, TEXT_BYTES = 64, SEED_MAX_BITS = 32 };
 
@@ -28,12 +29,9 @@ static void set_text(json_t *object, const char *key, const char *value)
 
 static void set_mac(json_t *object, uint64_t mac)
 {
-	char text[18];
-	uint8_t m[6];
+	char text[MAC_TEXT_BYTES];
 
-	store_be48(m, mac);
-	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4],
-		 m[5]);
+	mac_format(mac, text);
 	set_text(object, "mac", text);
 }
 
@@ -206,43 +204,18 @@ static void add_route(const struct instance *in, const struct edge_row *row, voi
 }
 
 // Bits behind the length of a key are 0.
-static bool is_canonical(const struct edge_key *key)
+static bool read_key(const char *text, struct edge_key *key)
 {
-	const struct ip_prefix prefix = {
-		.family = key->kind == EDGE_IPV6 ? IP_V6 : IP_V4,
-		.len = key->len,
+	struct ip_prefix prefix;
+
+	if (!ip_prefix_parse(text, &prefix) || !ip_prefix_canonical(&prefix))
+		return false;
+	*key = (struct edge_key){
+		.kind = prefix.family == IP_V6 ? EDGE_IPV6 : EDGE_IPV4,
+		.len = prefix.len,
 	};
-	struct ip_prefix whole = prefix;
-
-	memcpy(whole.address, key->address, sizeof(whole.address));
-	return ip_prefix_canonical(&whole);
-}
-
-static bool read_key(const char *text, struct edge_key *key, bool *network)
-{
-	const size_t bytes = strcspn(text, "/");
-	char address[INET6_ADDRSTRLEN];
-	unsigned long len;
-	char *end;
-
-	*key = (struct edge_key){ .kind = strchr(text, ':') != NULL ? EDGE_IPV6 : EDGE_IPV4 };
-	*network = text[bytes] == '/';
-	if (bytes >= sizeof(address))
-		return false;
-	memcpy(address, text, bytes);
-	address[bytes] = '\0';
-	if (inet_pton(key->kind == EDGE_IPV6 ? AF_INET6 : AF_INET, address, key->address) != 1)
-		return false;
-	len = key->kind == EDGE_IPV6 ? 128 : 32;
-	if (*network) {
-		const unsigned long most = len;
-
-		len = strtoul(text + bytes + 1, &end, 10);
-		if (text[bytes + 1] == '\0' || *end != '\0' || len > most)
-			return false;
-	}
-	key->len = (uint8_t)len;
-	return is_canonical(key);
+	memcpy(key->address, prefix.address, sizeof(prefix.address));
+	return true;
 }
 
 static uint32_t find_row(const struct sw_tables *t, const struct edge_key *key, bool network)
@@ -253,36 +226,24 @@ static uint32_t find_row(const struct sw_tables *t, const struct edge_key *key, 
 					edge_table_find_ipv4(t->where, load_be32(key->address));
 }
 
-// The longest key that leads to where a look-up of an address came.
-static uint8_t matched_len(const struct sw_tables *t, const struct edge_key *key)
+// Shortens the key of a host to the longest that leads to where a look-up of its address came.
+static void shorten(const struct sw_tables *t, struct edge_key *key)
 {
-	struct edge_key shorter = *key;
-
-	for (; shorter.len > 0; shorter.len--) {
-		if (edge_table_get(t->where, &shorter) != EDGE_TABLE_NONE)
-			return shorter.len;
-		shorter.address[(shorter.len - 1) / 8] &=
-			(uint8_t) ~(1u << (7 - (shorter.len - 1) % 8));
+	while (key->len > 0 && edge_table_get(t->where, key) == EDGE_TABLE_NONE) {
+		key->len--;
+		key->address[key->len / 8] &= (uint8_t) ~(1u << (7 - key->len % 8));
 	}
-	return 0;
-}
-
-static void cut(struct edge_key *key, uint8_t len)
-{
-	for (uint32_t i = len; i < key->len; i++)
-		key->address[i / 8] &= (uint8_t) ~(1u << (7 - i % 8));
-	key->len = len;
 }
 
 json_t *routes_json(const struct instance *in, const char *prefix)
 {
 	struct edge_key key = { 0 };
-	bool network = false;
+	const bool network = prefix != NULL && strchr(prefix, '/') != NULL;
 	json_t *answer;
 	json_t *list;
 	uint32_t row = EDGE_TABLE_NONE;
 
-	if (prefix != NULL && !read_key(prefix, &key, &network))
+	if (prefix != NULL && !read_key(prefix, &key))
 		return NULL;
 	answer = json_object();
 	list = json_array();
@@ -292,7 +253,7 @@ json_t *routes_json(const struct instance *in, const char *prefix)
 		row = find_row(in->tables, &key, network);
 	if (row != EDGE_TABLE_NONE) {
 		if (!network)
-			cut(&key, matched_len(in->tables, &key));
+			shorten(in->tables, &key);
 		json_array_append_new(list, route_json(in, &key, row));
 	}
 	json_object_set_new(answer, "routes", list);

@@ -19,6 +19,7 @@
 #include "dataplane/hello_words.h"
 #include "dataplane/lag_json.h"
 #include "dataplane/steering.h"
+#include "sys/cfg_address.h"
 
 static void set_number(json_t *object, const char *key, uint64_t value)
 {
@@ -35,13 +36,12 @@ static void set_bool(json_t *object, const char *key, bool value)
 	json_object_set_new(object, key, json_boolean(value));
 }
 
-static void set_mac(json_t *object, const char *key, const uint8_t mac[6])
+static void set_mac(json_t *object, uint64_t mac)
 {
-	char text[18];
+	char text[MAC_TEXT_BYTES];
 
-	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
-		 mac[3], mac[4], mac[5]);
-	set_text(object, key, text);
+	mac_format(mac, text);
+	set_text(object, "mac", text);
 }
 
 // Adds every row of an object's statistics.
@@ -270,7 +270,7 @@ static json_t *port_state(const struct port *port, const struct port_snapshot *s
 	set_bool(object, "present", port->ethdev != PORT_NO_DEVICE);
 	set_number(object, "speed_bps", config->speed != 0 ? config->speed : mbps * 1000000);
 	set_number(object, "mtu", config->mtu);
-	set_mac(object, "mac", port->mac);
+	set_mac(object, load_be48(port->mac));
 	set_text(object, "driver", port->driver->name);
 	set_text(object, "devargs", port->devargs);
 	set_text(object, "may_lose", port->driver->loss);
@@ -359,10 +359,8 @@ out:
 static json_t *mac_json(const struct instance *in, const struct mac_entry *entry, ns_t now)
 {
 	json_t *object = json_object();
-	uint8_t mac[6];
 
-	store_be48(mac, entry->mac);
-	set_mac(object, "mac", mac);
+	set_mac(object, entry->mac);
 	set_number(object, "vlan", entry->vid);
 	set_text(object, "port", profile_link_name(in->profile, entry->port));
 	set_number(object, "age_ns", ns_since(now, entry->seen));

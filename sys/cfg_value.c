@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "base/units.h"
+#include "sys/cfg_address.h"
 
 static size_t field_bytes(enum config_kind kind)
 {
@@ -115,30 +116,16 @@ static bool is_prefix(const struct config_knob *knob)
 	return knob->kind == CONFIG_PREFIX || knob->kind == CONFIG_ADDRESS;
 }
 
-// An address with an optional "/length"; without one the length is that of a host.
 static enum cfg_verdict parse_prefix(const struct config_knob *knob, const char *text, void *field)
 {
-	const size_t address_len = strcspn(text, "/");
-	char address[INET6_ADDRSTRLEN];
-	struct ip_prefix prefix = { .family = strchr(text, ':') ? IP_V6 : IP_V4 };
-	uint64_t len = ip_family_bits(prefix.family);
+	struct ip_prefix prefix = { 0 };
 
 	if (*text == '\0' && !mandatory(knob)) {
 		memset(field, 0, sizeof(prefix));
 		return CFG_VALUE_OK;
 	}
-	if (address_len >= sizeof(address))
+	if (!ip_prefix_parse(text, &prefix))
 		return CFG_VALUE_MALFORMED;
-	memcpy(address, text, address_len);
-	address[address_len] = '\0';
-	if (inet_pton(prefix.family == IP_V6 ? AF_INET6 : AF_INET, address, prefix.address) != 1)
-		return CFG_VALUE_MALFORMED;
-	if (text[address_len] == '/' &&
-	    !unit_parse(UNIT_COUNT, text + address_len + 1, strlen(text + address_len + 1), &len))
-		return CFG_VALUE_MALFORMED;
-	if (len > ip_family_bits(prefix.family))
-		return CFG_VALUE_MALFORMED;
-	prefix.len = (uint8_t)len;
 	if (knob->kind == CONFIG_PREFIX && !ip_prefix_canonical(&prefix))
 		return CFG_VALUE_MALFORMED;
 	memcpy(field, &prefix, sizeof(prefix));
@@ -161,42 +148,6 @@ static void format_prefix(const struct config_knob *knob, const void *field, cha
 		snprintf(out, CFG_VALUE_TEXT_BYTES, "%s/%u", address, prefix.len);
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-// Six pairs of hexadecimal digits with colons between them.
-static bool parse_mac(const char *text, uint64_t *mac)
-{
-	uint64_t value = 0;
-
-	if (strlen(text) != 17)
-		return false;
-	for (uint32_t i = 0; i < 17; i++) {
-		const int digit = hex_digit(text[i]);
-
-		if (i % 3 == 2 ? text[i] != ':' : digit < 0)
-			return false;
-		if (digit >= 0)
-			value = value << 4 | (uint64_t)digit;
-	}
-	*mac = value;
-	return true;
-}
-
-static void format_mac(uint64_t mac, char *out)
-{
-	snprintf(out, CFG_VALUE_TEXT_BYTES, "%02x:%02x:%02x:%02x:%02x:%02x",
-		 (unsigned int)(mac >> 40 & 0xff), (unsigned int)(mac >> 32 & 0xff),
-		 (unsigned int)(mac >> 24 & 0xff), (unsigned int)(mac >> 16 & 0xff),
-		 (unsigned int)(mac >> 8 & 0xff), (unsigned int)(mac & 0xff));
-}
-
 // Any kind but text and prefixes into a signed number, the wider of what fields keep: no quantity
 // exceeds 2^63 - 1.
 static bool parse_number(const struct config_knob *knob, const char *text, int64_t *value)
@@ -217,7 +168,7 @@ static bool parse_number(const struct config_knob *knob, const char *text, int64
 			return false;
 		plain = mask;
 	} else if (knob->kind == CONFIG_MAC) {
-		if (!parse_mac(text, &plain))
+		if (!mac_parse(text, &plain))
 			return false;
 	} else if (!unit_parse(unit_of(knob->kind), text, strlen(text), &plain)) {
 		return false;
@@ -307,7 +258,7 @@ void cfg_value_format(const struct config_knob *knob, const void *field, char *o
 	else if (knob->kind == CONFIG_MASK8)
 		unit_format_mask8((uint8_t)value, out);
 	else if (knob->kind == CONFIG_MAC)
-		format_mac(value, out);
+		mac_format(value, out);
 	else
 		unit_format(unit_of(knob->kind), value, out);
 }

@@ -7,64 +7,33 @@
 
 #include "dataplane/xdp/steer.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "sys/cfg_address.h"
 
 enum { WORD_BYTES = 64 };
 
-static bool bits_end_at(const uint8_t *address, uint32_t bytes, uint32_t bits)
+static int add_prefix(struct steer_prefixes *out, const char *word)
 {
-	for (uint32_t i = 0; i < bytes; i++) {
-		const uint32_t kept = bits > 8 * i ? (uint32_t)u64_min(bits - 8 * i, 8) : 0;
+	struct ip_prefix prefix;
 
-		if ((address[i] & (0xffu >> kept)) != 0)
-			return false;
-	}
-	return true;
-}
-
-// The number behind the slash, `most` when there is none; false when it is none or too large.
-static bool read_bits(const char *text, uint32_t most, uint32_t *out)
-{
-	char *end;
-	unsigned long bits;
-
-	*out = most;
-	if (text == NULL)
-		return true;
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	bits = strtoul(text, &end, 10);
-	*out = (uint32_t)bits;
-	return *end == '\0' && bits <= most;
-}
-
-static int add_prefix(struct steer_prefixes *out, char *word)
-{
-	struct steer_prefix4 v4;
-	struct steer_prefix6 v6;
-	char *slash = strchr(word, '/');
-
-	if (slash != NULL)
-		*slash++ = '\0';
-	if (inet_pton(AF_INET, word, &v4.address) == 1) {
-		if (!read_bits(slash, 32, &v4.bits) ||
-		    !bits_end_at((const uint8_t *)&v4.address, sizeof(v4.address), v4.bits))
-			return -EINVAL;
-		if (out->count4 == STEER_PREFIX_MAX)
+	if (!ip_prefix_parse(word, &prefix) || !ip_prefix_canonical(&prefix))
+		return -EINVAL;
+	if (prefix.family == IP_V6) {
+		if (out->count6 == STEER_PREFIX_MAX)
 			return -E2BIG;
-		out->v4[out->count4++] = v4;
+		out->v6[out->count6].bits = prefix.len;
+		memcpy(&out->v6[out->count6].address, prefix.address, sizeof(out->v6[0].address));
+		out->count6++;
 		return 0;
 	}
-	if (inet_pton(AF_INET6, word, &v6.address) != 1 || !read_bits(slash, 128, &v6.bits) ||
-	    !bits_end_at(v6.address.byte, sizeof(v6.address), v6.bits))
-		return -EINVAL;
-	if (out->count6 == STEER_PREFIX_MAX)
+	if (out->count4 == STEER_PREFIX_MAX)
 		return -E2BIG;
-	out->v6[out->count6++] = v6;
+	out->v4[out->count4].bits = prefix.len;
+	memcpy(&out->v4[out->count4].address, prefix.address, sizeof(out->v4[0].address));
+	out->count4++;
 	return 0;
 }
 

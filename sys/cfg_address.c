@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Addresses between text and value. IP addresses are read as inet_pton() reads them: no short forms
+// of IPv4, no zones of IPv6.
+
+#include "sys/cfg_address.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+
+bool ip_prefix_parse(const char *text, struct ip_prefix *out)
+{
+	const size_t address_len = strcspn(text, "/");
+	char address[INET6_ADDRSTRLEN];
+	struct ip_prefix prefix = { .family = strchr(text, ':') ? IP_V6 : IP_V4 };
+	uint64_t len = ip_family_bits(prefix.family);
+
+	if (address_len >= sizeof(address))
+		return false;
+	memcpy(address, text, address_len);
+	address[address_len] = '\0';
+	if (inet_pton(prefix.family == IP_V6 ? AF_INET6 : AF_INET, address, prefix.address) != 1)
+		return false;
+	if (text[address_len] == '/' &&
+	    !unit_parse(UNIT_COUNT, text + address_len + 1, strlen(text + address_len + 1), &len))
+		return false;
+	if (len > ip_family_bits(prefix.family))
+		return false;
+	prefix.len = (uint8_t)len;
+	*out = prefix;
+	return true;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+bool mac_parse(const char *text, uint64_t *mac)
+{
+	uint64_t value = 0;
+
+	if (strlen(text) != MAC_TEXT_BYTES - 1)
+		return false;
+	for (uint32_t i = 0; i < MAC_TEXT_BYTES - 1; i++) {
+		const int digit = hex_digit(text[i]);
+
+		if (i % 3 == 2 ? text[i] != ':' : digit < 0)
+			return false;
+		if (digit >= 0)
+			value = value << 4 | (uint64_t)digit;
+	}
+	*mac = value;
+	return true;
+}
+
+void mac_format(uint64_t mac, char out[MAC_TEXT_BYTES])
+{
+	snprintf(out, MAC_TEXT_BYTES, "%02x:%02x:%02x:%02x:%02x:%02x",
+		 (unsigned int)(mac >> 40 & 0xff), (unsigned int)(mac >> 32 & 0xff),
+		 (unsigned int)(mac >> 24 & 0xff), (unsigned int)(mac >> 16 & 0xff),
+		 (unsigned int)(mac >> 8 & 0xff), (unsigned int)(mac & 0xff));
+}

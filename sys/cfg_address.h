@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Addresses as text: IP prefixes of either family and MAC addresses. The configuration, the control
+// socket and the address file all read and write them here.
+#pragma once
+
+#include "base/ip.h"
+
+// Reads an address with an optional "/length"; without one the length is that of a host. Bits
+// behind the length are kept (ip_prefix_canonical()). False, and *out untouched, for anything else.
+bool ip_prefix_parse(const char *text, struct ip_prefix *out);
+
+// Reads six pairs of hexadecimal digits with colons between them. False, and *mac untouched, for
+// anything else.
+bool mac_parse(const char *text, uint64_t *mac);
+
+// Writes a MAC address in lower case; mac_parse() reads it back.
+enum { MAC_TEXT_BYTES = 18 };
+void mac_format(uint64_t mac, char out[MAC_TEXT_BYTES]);
