@@ -8,8 +8,8 @@
 #include "dataplane/core/config.h"
 #include "dataplane/dpdk/pfc_path.h"
 
-// The proof by which a port loses nothing (docs/lossless.md): a wire has a rate and a delay, a ring
-// has only what it holds.
+// The proof by which a port loses nothing (docs/architecture.md, Port classes): a wire has a rate
+// and a delay, a ring has only what it holds.
 enum driver_class { DRIVER_WIRE, DRIVER_RING };
 
 // What decides how many frames a ring holds.
