@@ -7,8 +7,6 @@
 
 #include "tests/host/frame.h"
 
-#include "base/bytes.h"
-
 enum {
 	ETH_BYTES = 14,
 	TAG_BYTES = 4,
@@ -65,17 +63,6 @@ uint32_t frame_header_bytes(const struct frame *f)
 	return before_stamp(f) + after_stamp(f);
 }
 
-static uint16_t ipv4_checksum(const uint8_t *ip)
-{
-	uint32_t sum = 0;
-
-	for (uint32_t i = 0; i < IPV4_BYTES; i += 2)
-		sum += load_be16(ip + i);
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)~sum;
-}
-
 static void write_ipv6_address(uint8_t *out, uint32_t address)
 {
 	memset(out, 0, 16);
@@ -108,7 +95,7 @@ static uint8_t *write_ip(const struct frame *f, uint8_t proto, uint32_t bytes, u
 	out[9] = proto;
 	store_be32(out + 12, f->src_ip);
 	store_be32(out + 16, f->dst_ip);
-	store_be16(out + 10, ipv4_checksum(out));
+	store_be16(out + 10, frame_ipv4_checksum(out));
 	return out + IPV4_BYTES;
 }
 

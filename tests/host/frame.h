@@ -7,7 +7,7 @@
 // Lengths are without FCS and include VLAN tags.
 #pragma once
 
-#include "base/types.h"
+#include "base/bytes.h"
 
 enum frame_kind {
 	FRAME_ROCE, // UDP to port 4791 with a BTH
@@ -64,6 +64,25 @@ uint32_t frame_write(const struct frame *f, uint8_t *out);
 // Reads what frame_write() wrote, whatever tags were added or removed since. False when the bytes
 // hold no stamp; addresses, tags, EtherType, dscp and ecn are filled as far as they exist.
 bool frame_read(const uint8_t *data, uint32_t len, struct frame *out);
+
+// One's complement sum of RFC 1071 of `len` bytes, the last of which may be half a word, on top of
+// `sum`: 0xffff over what includes its right checksum.
+static inline uint16_t frame_sum(const uint8_t *bytes, uint32_t len, uint32_t sum)
+{
+	for (uint32_t i = 0; i < len; i++)
+		sum += i % 2 == 0 ? (uint32_t)bytes[i] << 8 : bytes[i];
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)sum;
+}
+
+// The checksum that an IPv4 header, with its options, should have.
+static inline uint16_t frame_ipv4_checksum(const uint8_t *ip)
+{
+	const uint32_t len = (ip[0] & 0xfu) * 4;
+
+	return (uint16_t)~frame_sum(ip + 12, len - 12, frame_sum(ip, 10, 0));
+}
 
 // Conventional addresses of test host `id` (below 65536): locally administered, and 10.1.x.y.
 static inline uint64_t frame_host_mac(uint32_t id)

@@ -33,6 +33,7 @@ enum {
 	MBUF_COUNT = 1023,
 	RX_RING = 256,
 	TX_RING = 32,
+	LAST_BURSTS = 2 * RX_RING / BURST, // a ring, and what came meanwhile
 	LINK_WAIT_SECONDS = 20,
 	HOST_MAX = 16,
 };
@@ -314,6 +315,9 @@ static void run_hosts(void)
 			transmit(&run.host[i]);
 		}
 	}
+	// What a switch has sent waits in the ring.
+	for (uint32_t n = 0; n < LAST_BURSTS * run.count; n++)
+		receive(&run.host[n % run.count]);
 }
 
 // --- report -----------------------------------------------------------------------------------

@@ -34,12 +34,12 @@ class Hosts(lab.SmokeTest):
         ports = [lab.memif_port(f'Ethernet{n}', n, self.dir / f'm{n}', f'speed = "{"10M" if n == 2 else "100M"}"; '
                                 'pfc_enable = "3"; tc_to_pg_map = "three";') for n in range(3)]
         switch = lab.Switch(self, 'incast', ports, buffers=LOSSLESS).start()
-        receiver = self.host(2, 'm2', 'client', '--wait', '4s')
+        receiver = self.host(2, 'm2', 'client', '--wait', '200s')
         # It announces itself; before that, frames to it could only wait, and not many of them.
         lab.wait_for(lambda: switch.get('/v1/mac')['entries'], 20, 'the address of the receiver')
         senders = [self.host(n, f'm{n}', 'client', '--flow', '2:3:1024') for n in range(2)]
         sent = [process.result()['priorities'][3] for process in senders]
-        got = receiver.result()['priorities'][3]
+        got = lab.end_receivers([receiver], switch)[0]['priorities'][3]
         drops = {f'Ethernet{n}': switch.port(f'Ethernet{n}')['drops'] for n in range(3)}
         self.assertEqual(got['rx_lost'], 0, drops)
         self.assertEqual(got['rx_reordered'], 0)
@@ -47,6 +47,7 @@ class Hosts(lab.SmokeTest):
             self.assertGreater(one['paused_ns'], 0)
         self.assertEqual(got['rx_packets'], sum(one['tx_packets'] for one in sent))
         self.assertGreater(got['rx_packets'], 200)
+        lab.assert_headroom(self, switch, 'Ethernet0', 'Ethernet1')
         self.assert_conserved(switch)
 
     def test_queue_per_priority(self):
@@ -64,11 +65,11 @@ class Hosts(lab.SmokeTest):
             buffers=LOSSLESS).start()
         near.wait_link('Ethernet4')
         far.wait_link('Ethernet0')
-        receiver = self.host(1, 'm1', 'client', '--wait', '6s')
+        receiver = self.host(1, 'm1', 'client', '--wait', '200s')
         lab.wait_for(lambda: near.get('/v1/mac')['entries'], 20, 'the address of the receiver')
         sender = self.host(0, 'm0', 'client', '--flow', '1:3:1024', '--flow', '1:0:512:2M')
         sent = sender.result()['priorities']
-        got = receiver.result()['priorities']
+        got = lab.end_receivers([receiver], near, far)[0]['priorities']
         # What the lossy class loses, if anything, it loses to a full group of its own, and that is counted.
         dropped = lab.drops(near, far)
         self.assertLessEqual({reason for _, _, reason, _ in dropped}, {'PG_LOSSY_FULL'})
@@ -83,9 +84,7 @@ class Hosts(lab.SmokeTest):
             state = switch.port(port)
             self.assertEqual((state['pfc_path'], state['class']), ('device', 'hold'))
             self.assertEqual([p['pfc_tx_pkts'] for p in state['priorities']], [None] * 8)
-        held = far.port('Ethernet0')['priority_groups'][3]
-        self.assertGreater(held['xoff_events'], 0)
-        self.assertGreater(held['xoff_room_watermark_bytes'], 0)
+        lab.assert_headroom(self, far, 'Ethernet0')
         self.assertGreater(near.port('Ethernet0')['priority_groups'][3]['xoff_events'], 0)
         self.assert_conserved(near)
         self.assert_conserved(far)

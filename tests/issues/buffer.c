@@ -255,7 +255,7 @@ Test(issues, sonic_swss_1055)
 
 	rig_send_pfc(rig, DST, 0x18, 65535);
 	for (uint32_t i = 0; i < 2; i++) {
-		star_fill(rig, SRC, 3 + i, &f[i]);
+		rig_fill(rig, SRC, 3 + i, &f[i]);
 		cr_assert_eq(rig_queue(rig, DST, 3 + i).pause_status, 1);
 	}
 	for (uint32_t i = 0; i < 2; i++)

@@ -24,7 +24,7 @@ Test(issues, sonic_mgmt_6638)
 	struct port_stats src, dst;
 	uint64_t sent = 0;
 
-	star_fill(rig, SRC, 3, &f);
+	rig_fill(rig, SRC, 3, &f);
 	for (uint32_t i = 0; i < 1000; i++) {
 		rig_send_pfc(rig, DST, 0xff, 65535); // the queue waits, and XOFF is repeated
 		rig_advance(rig, 1700000);
@@ -464,7 +464,7 @@ Test(issues, SimAI_286)
 		struct frame f = rig_frame(SRC, DST, class[i].dscp, LEN);
 
 		rig_send_pfc(rig, DST, (uint8_t)(1u << class[i].prio), 65535);
-		star_fill(rig, SRC, class[i].pg, &f);
+		rig_fill(rig, SRC, class[i].pg, &f);
 		cr_assert_eq(rig_queue(rig, DST, class[i].queue).curr_occupancy_packets, f.seq);
 		cr_assert_eq(rig_queue(rig, DST, class[i].queue).pause_status, 1);
 		cr_assert_eq(rig->last.pfc.enable >> class[i].prio & 1, 1);

@@ -344,8 +344,7 @@ Test(pfcwd, sonic_buildimage_8483)
 	uint64_t took;
 
 	storm_step(rig, &storm, 0);
-	while (!rig_pg(rig, SRC, 3).xoff_state)
-		rig_send_many(rig, SRC, &f, 1);
+	rig_fill(rig, SRC, 3, &f);
 	cr_assert_eq(rig->pfc[SRC].xoff[3], 1);
 	took = storm_wait(rig, &storm, DST, 3, true, 400);
 	cr_assert_gt(took, STORM_DETECTION);

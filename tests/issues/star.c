@@ -66,13 +66,6 @@ void star_finish(struct star *star, uint64_t at_ns)
 	net_run(star->net, at_ns + 200 * STAR_MS);
 }
 
-void star_fill(struct rig *rig, uint32_t port, uint32_t pg, struct frame *f)
-{
-	for (uint32_t i = 0; i < 100000 && !rig_pg(rig, port, pg).xoff_state; i++)
-		rig_send_many(rig, port, f, 1);
-	WEFT_CHECK(rig_pg(rig, port, pg).xoff_state);
-}
-
 enum profile_fault_id star_fault(struct sw_config *config)
 {
 	struct sw_profile *pf = malloc(profile_bytes(config));

@@ -39,8 +39,5 @@ uint64_t star_sent(const struct star *star, uint32_t prio);
 // Ends all flows at `at_ns`, which has not passed, and lets everything arrive.
 void star_finish(struct star *star, uint64_t at_ns);
 
-// Sends frames into `port` until group `pg` is in XOFF, which must come.
-void star_fill(struct rig *rig, uint32_t port, uint32_t pg, struct frame *f);
-
 // What the configuration is refused for, FAULT_NONE when it is right. Frees it.
 enum profile_fault_id star_fault(struct sw_config *config);

@@ -263,8 +263,7 @@ SEED_TEST(prop, core_headroom_is_exact, rng, 40)
 
 	b.rig = rig_new(c);
 	frames = profile_of(&b, 3)->xoff / charge_of(&b, len);
-	while (!rig_pg(b.rig, 0, 3).xoff_state)
-		rig_send_many(b.rig, 0, &f, 1);
+	rig_fill(b.rig, 0, 3, &f);
 	rig_send_many(b.rig, 0, &f, frames - 1);
 	cr_assert_eq(rig_pg(b.rig, 0, 3).dropped_packets, 0);
 	rig_send_many(b.rig, 0, &f, 1);

@@ -16,6 +16,7 @@ enum {
 	LIMIT_BYTES = POOL_BYTES / 9,
 	EXTRA_BYTES = 24, // FCS, preamble, delimiter and gap
 	PFC_WIRE_BYTES = 84,
+	WIRE_FRAMES = 100000, // more than are needed for XOFF
 };
 
 struct outcome {
@@ -98,6 +99,7 @@ static struct outcome play_wire(const struct headroom_path *path, uint64_t xoff,
 	for (uint64_t sent = 0; sent * wire < stops; sent++) {
 		uint64_t arrives = (sent + 1) * wire + path->delay_ns;
 
+		cr_assert(stops != UINT64_MAX || sent < WIRE_FRAMES, "no XOFF");
 		rig_advance(rig, u64_minus(arrives, now));
 		now = u64_max(now, arrives);
 		receive(rig, len);
@@ -148,7 +150,7 @@ static struct outcome play_hold(const struct headroom_path *path, uint64_t xoff,
 	uint32_t bursts = 0;
 
 	fill(rig, path, len);
-	for (; !sw_held(rig->sw, (port_t){ 0 }); bursts++) {
+	for (; bursts < 2 && !sw_held(rig->sw, (port_t){ 0 }); bursts++) {
 		for (uint32_t i = 0; i < path->burst_frames; i++)
 			receive(rig, len);
 	}

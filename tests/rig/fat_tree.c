@@ -150,3 +150,16 @@ uint64_t fat_tree_xoffs(const struct fat_tree *tree, uint32_t prio)
 	}
 	return sum;
 }
+
+uint64_t fat_tree_headroom(const struct fat_tree *tree, uint32_t pg)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < TREE_SWITCHES; i++) {
+		const struct rig *rig = net_rig(tree->net, tree->sw[i]);
+
+		for (uint32_t port = 0; port < TREE_PORTS; port++)
+			most = u64_max(most, rig_pg(rig, port, pg).xoff_room_watermark_bytes);
+	}
+	return most;
+}

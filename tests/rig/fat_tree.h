@@ -39,3 +39,6 @@ struct fat_tree fat_tree_new(struct sw_config *const *switches, const struct hos
 uint64_t fat_tree_received(const struct fat_tree *tree, uint32_t prio);
 uint64_t fat_tree_drops(const struct fat_tree *tree);
 uint64_t fat_tree_xoffs(const struct fat_tree *tree, uint32_t prio);
+
+// Most bytes of headroom that a group of any switch has held.
+uint64_t fat_tree_headroom(const struct fat_tree *tree, uint32_t pg);

@@ -89,6 +89,10 @@ void rig_send(struct rig *rig, uint32_t port, const struct frame *f);
 // Sends `count` frames one by one with rising sequence numbers; f->seq moves on.
 void rig_send_many(struct rig *rig, uint32_t port, struct frame *f, uint64_t count);
 
+// Sends frames, as above, until group `pg` of the port is in XOFF, which must come: then the last
+// frame is the first one in its headroom.
+void rig_fill(struct rig *rig, uint32_t port, uint32_t pg, struct frame *f);
+
 // PFC from the peer: `enable` and one timer for all of its priorities.
 void rig_send_pfc(struct rig *rig, uint32_t port, uint8_t enable, uint16_t quanta);
 void rig_send_bytes(struct rig *rig, uint32_t port, const uint8_t *bytes, uint32_t len);

@@ -49,6 +49,15 @@ void rig_send_many(struct rig *rig, uint32_t port, struct frame *f, uint64_t cou
 	}
 }
 
+enum { FILL_FRAMES = 100000 };
+
+void rig_fill(struct rig *rig, uint32_t port, uint32_t pg, struct frame *f)
+{
+	for (uint32_t i = 0; i < FILL_FRAMES && !rig_pg(rig, port, pg).xoff_state; i++)
+		rig_send_many(rig, port, f, 1);
+	WEFT_CHECK(rig_pg(rig, port, pg).xoff_state);
+}
+
 void rig_send_bytes(struct rig *rig, uint32_t port, const uint8_t *bytes, uint32_t len)
 {
 	struct pkt *p = rig_alloc(rig, len);

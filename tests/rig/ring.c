@@ -153,3 +153,16 @@ uint64_t ring_xoffs(const struct ring *ring, uint32_t prio)
 	}
 	return sum;
 }
+
+uint64_t ring_headroom(const struct ring *ring, uint32_t pg)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < ring->count; i++) {
+		const struct rig *rig = net_rig(ring->net, ring->sw[i]);
+
+		for (uint32_t port = RING_NEXT; port <= RING_BEFORE; port++)
+			most = u64_max(most, rig_pg(rig, port, pg).xoff_room_watermark_bytes);
+	}
+	return most;
+}

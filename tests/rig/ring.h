@@ -52,3 +52,6 @@ uint64_t ring_all_drops(const struct ring *ring);
 
 // XOFF frames between switches for a priority.
 uint64_t ring_xoffs(const struct ring *ring, uint32_t prio);
+
+// Most bytes of headroom that a group of a port between switches has held.
+uint64_t ring_headroom(const struct ring *ring, uint32_t pg);

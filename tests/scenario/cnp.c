@@ -16,6 +16,7 @@ enum {
 	CNP_LEN = 74,
 	CNP_PG = 6, // groups 0, 3, 4 and 7 are those of the map
 	CNP_QUEUE = 6,
+	FILL_FRAMES = 20000, // more than any buffer here holds
 };
 
 static struct sw_config *greedy(uint64_t reserve)
@@ -39,12 +40,13 @@ static void fill_pools(struct rig *rig)
 {
 	struct frame hog = rig_frame(HOG, DST, 0, 1000);
 
-	while (rig_all_drops(rig) == 0)
+	for (uint32_t i = 0; i < FILL_FRAMES && rig_all_drops(rig) == 0; i++)
 		rig_send_many(rig, HOG, &hog, 1);
 	hog.len = 60;
 	hog.kind = FRAME_UDP;
-	while (rig_all_drops(rig) < 2)
+	for (uint32_t i = 0; i < FILL_FRAMES && rig_all_drops(rig) < 2; i++)
 		rig_send_many(rig, HOG, &hog, 1);
+	cr_assert_eq(rig_all_drops(rig), 2);
 }
 
 static const struct {

@@ -67,6 +67,7 @@ Test(fat_tree, all_to_all_is_lossless_and_uses_every_link)
 	cr_assert_eq(fat_tree_received(&tree, PRIO), TREE_HOSTS * (TREE_HOSTS - 1) * FRAMES);
 	cr_assert_eq(fat_tree_drops(&tree), 0);
 	cr_assert_gt(fat_tree_xoffs(&tree, PRIO), 0);
+	cr_assert_gt(fat_tree_headroom(&tree, PRIO), 0);
 	check_in_order(&tree);
 	for (uint32_t i = 0; i < TREE_SWITCHES; i++) {
 		for (uint32_t port = 0; port < TREE_PORTS; port++)
@@ -90,6 +91,7 @@ Test(fat_tree, an_incast_pauses_all_the_way_back)
 	cr_assert(net_run_dry(tree.net, 100 * MS));
 	cr_assert_eq(fat_tree_received(&tree, PRIO), (TREE_HOSTS - 1) * 400);
 	cr_assert_eq(fat_tree_drops(&tree), 0);
+	cr_assert_gt(fat_tree_headroom(&tree, PRIO), 0);
 	check_in_order(&tree);
 	for (uint32_t i = 2; i < TREE_HOSTS; i++)
 		cr_assert_gt(net_host_stats(tree.net, tree.host[i]).prio[PRIO].pfc_rx, 0, "host %u",

@@ -99,8 +99,7 @@ TABLE_TEST(scenario, live_profile, row, change_rows)
 	uint64_t next = 0;
 	struct frame got;
 
-	while (!rig_pg(rig, SRC, 3).xoff_state)
-		rig_send_many(rig, SRC, &f, 1);
+	rig_fill(rig, SRC, 3, &f);
 	rig_send_many(rig, SRC, &f, 20);
 	cr_assert_eq(rig_pg(rig, SRC, 3).xoff_room_curr_occupancy_bytes, 21 * LEN);
 	row->apply(rig->config);
@@ -186,8 +185,7 @@ Test(scenario, link_flap_ends_xoff)
 	struct rig *rig = rig_new(unreserved());
 	struct frame f = rig_frame(SRC, DST, 3, LEN);
 
-	while (!rig_pg(rig, SRC, 3).xoff_state)
-		rig_send_many(rig, SRC, &f, 1);
+	rig_fill(rig, SRC, 3, &f);
 	rig_link(rig, DST, false);
 	cr_assert_eq(rig_drops(rig, DST, DROP_LINK_FLUSH), f.seq);
 	cr_assert_eq(rig_pg(rig, SRC, 3).xoff_state, 0);

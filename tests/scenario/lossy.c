@@ -12,6 +12,7 @@ enum {
 	PORTS = 2,
 	SRC = 0,
 	DST = 1,
+	FILL_FRAMES = 20000, // more than any buffer here holds
 };
 
 static const uint64_t lossy_shared = KVM_LOSSY_POOL_BYTES - PORTS * 6 * KVM_LOSSY_QUEUE_BYTES;
@@ -82,8 +83,7 @@ Test(scenario, lossless_beside_lossy)
 	rig = rig_new(c);
 	rig_send_many(rig, 2, &lossy, 15000);
 	cr_assert_gt(rig_drops(rig, 2, DROP_PG_LOSSY_FULL), 0);
-	while (!rig_pg(rig, SRC, 3).xoff_state)
-		rig_send_many(rig, SRC, &f, 1);
+	rig_fill(rig, SRC, 3, &f);
 	rig_send_many(rig, SRC, &f, KVM_XOFF_BYTES / 1000 - 1);
 	queued = rig_queue(rig, DST, 3).curr_occupancy_packets;
 	cr_assert_eq(queued, f.seq);
@@ -181,12 +181,13 @@ Test(scenario, cnp_reserve)
 		hogs[i]->static_th = 0;
 	}
 	rig = rig_new(c);
-	while (rig_all_drops(rig) == 0)
+	for (uint32_t i = 0; i < FILL_FRAMES && rig_all_drops(rig) == 0; i++)
 		rig_send_many(rig, 2, &hog, 1);
 	hog.len = 60;
 	hog.kind = FRAME_UDP;
-	while (rig_all_drops(rig) < 2)
+	for (uint32_t i = 0; i < FILL_FRAMES && rig_all_drops(rig) < 2; i++)
 		rig_send_many(rig, 2, &hog, 1);
+	cr_assert_eq(rig_all_drops(rig), 2);
 
 	cnp.opcode = 0x81;
 	rig_send_many(rig, SRC, &cnp, 4096 / 74);

@@ -220,8 +220,7 @@ Test(scenario, sent_pfc_is_not_data)
 	struct frame f = rig_frame(SRC, DST, 3, LEN);
 	struct port_stats port;
 
-	while (rig->pfc[SRC].count == 0)
-		rig_send_many(rig, SRC, &f, 1);
+	rig_fill(rig, SRC, 3, &f);
 	port = rig_port(rig, SRC);
 	cr_assert_eq(port.if_out_ucast_pkts + port.if_out_non_ucast_pkts + port.if_out_octets, 0);
 	cr_assert_eq(port.out_dropped_pkts + port.in_dropped_pkts, 0);
@@ -236,8 +235,7 @@ Test(scenario, pfc_refresh_without_arrivals)
 	struct frame f = rig_frame(SRC, DST, 3, LEN);
 	ns_t start;
 
-	while (rig->pfc[SRC].count == 0)
-		rig_send_many(rig, SRC, &f, 1);
+	rig_fill(rig, SRC, 3, &f);
 	start = rig->now;
 	for (uint32_t i = 1; i <= 100; i++) {
 		cr_assert_eq(sw_deadline(rig->sw, LCORE_FIRST, rig->now).v,
@@ -270,8 +268,7 @@ Test(scenario, pfc_refresh_after_late_poll)
 	struct rig *rig = rig_new(ten_gig());
 	struct frame f = rig_frame(SRC, DST, 3, LEN);
 
-	while (rig->pfc[SRC].count == 0)
-		rig_send_many(rig, SRC, &f, 1);
+	rig_fill(rig, SRC, 3, &f);
 	rig_advance(rig, 10 * PAUSE_MAX_NS);
 	cr_assert_eq(rig->pfc[SRC].count, 2);
 	rig_advance(rig, PAUSE_MAX_NS / 2);
@@ -286,10 +283,8 @@ Test(scenario, pfc_two_priorities)
 	struct frame a = rig_frame(SRC, DST, 3, LEN);
 	struct frame b = rig_frame(SRC, DST + 1, 4, LEN);
 
-	while (!rig_pg(rig, SRC, 3).xoff_state)
-		rig_send_many(rig, SRC, &a, 1);
-	while (!rig_pg(rig, SRC, 4).xoff_state)
-		rig_send_many(rig, SRC, &b, 1);
+	rig_fill(rig, SRC, 3, &a);
+	rig_fill(rig, SRC, 4, &b);
 	cr_assert_eq(rig->pfc[SRC].count, 2);
 	cr_assert_eq(rig->pfc[SRC].log[1].frame.enable, 0x18);
 	rig_release(rig, DST, UINT64_MAX);
@@ -316,8 +311,7 @@ Test(scenario, pfc_never_for_lossy)
 	rig_send_many(rig, SRC, &lossy, 20000);
 	cr_assert_gt(rig_all_drops(rig), 0);
 	cr_assert_eq(rig->pfc[SRC].count, 0);
-	while (rig->pfc[SRC].count == 0)
-		rig_send_many(rig, SRC, &lossless, 1);
+	rig_fill(rig, SRC, 3, &lossless);
 	cr_assert_eq(rig->pfc[SRC].log[0].frame.enable, 1 << 3);
 	rig_end(rig);
 }
@@ -335,8 +329,7 @@ Test(scenario, pfc_over_link_toggle)
 	rig_link(rig, DST, true);
 	cr_assert_eq(rig_prio(rig, DST, 3).rx_paused, 0);
 	sw_mac_set(rig->sw, LCORE_FIRST, frame_host_mac(DST), 1, (port_t){ DST }, rig->now);
-	while (rig->pfc[SRC].count == 0)
-		rig_send_many(rig, SRC, &f, 1);
+	rig_fill(rig, SRC, 3, &f);
 	rig_link(rig, SRC, false);
 	rig_advance(rig, 10 * PAUSE_MAX_NS);
 	cr_assert_eq(rig->pfc[SRC].count, 1);

@@ -13,6 +13,7 @@ enum {
 	SINK = 3,
 	LEN = 1000,
 	SHP_BYTES = 200000,
+	FILL_FRAMES = 20000, // more than any buffer here holds
 };
 
 // With a shared headroom pool the profile's size is its xon, all of it reserved.
@@ -57,12 +58,15 @@ static uint64_t pause_all(struct rig *rig)
 
 	for (uint32_t i = 0; i < 6; i++)
 		f[i] = rig_frame(i / 2, SINK, (uint8_t)(3 + i % 2), LEN);
-	for (uint32_t i = 0; open > 0; i = (i + 1) % 6) {
+	for (uint32_t n = 0; n < FILL_FRAMES && open > 0; n++) {
+		const uint32_t i = n % 6;
+
 		if (rig_pg(rig, i / 2, 3 + i % 2).xoff_state)
 			continue;
 		rig_send_many(rig, i / 2, &f[i], 1);
 		open -= rig_pg(rig, i / 2, 3 + i % 2).xoff_state;
 	}
+	cr_assert_eq(open, 0);
 	for (uint32_t i = 0; i < 6; i++)
 		headroom += rig_pg(rig, i / 2, 3 + i % 2).xoff_room_curr_occupancy_bytes;
 	return headroom;
@@ -127,8 +131,7 @@ Test(scenario, xon_waits_for_headroom)
 	// Port 2 occupies 20000 bytes towards the sink, port 0 has one frame towards port 1.
 	fill_to_limit(rig, 2, 3);
 	fill_headroom(rig, 2, 3, 20);
-	while (!rig_pg(rig, 0, 3).xoff_state)
-		rig_send_many(rig, 0, &f, 1);
+	rig_fill(rig, 0, 3, &f);
 	rig_release(rig, 1, UINT64_MAX);
 	cr_assert_eq(rig_pg(rig, 0, 3).curr_occupancy_bytes, 0);
 	cr_assert_eq(rig_pg(rig, 0, 3).xoff_state, 1);
@@ -197,8 +200,7 @@ Test(scenario, storm_with_shared_headroom_occupied)
 	for (uint32_t port = 0; port < 2; port++) {
 		struct frame f = rig_frame(port, SINK, 3, LEN);
 
-		while (!rig_pg(rig, port, 3).xoff_state)
-			rig_send_many(rig, port, &f, 1);
+		rig_fill(rig, port, 3, &f);
 		rig_send_many(rig, port, &f, 39);
 		sent += f.seq;
 		rig_send_pfc(rig, SINK, 1 << 3, 65535);

@@ -163,11 +163,19 @@ Test(pfcwd, action_alert)
 	struct rig *rig = rig_new(watched(WATCHDOG_ALERT));
 	struct storm storm = { .enable[DST] = 1 << 3 };
 	struct offered offered = { 0 };
+	struct frame f = rig_frame(SRC, DST, 3, LEN);
 
 	traffic(rig, &storm, &offered, 1000);
 	cr_assert_eq(rig->storms, 1);
 	cr_assert_eq(rig_queue(rig, DST, 3).pause_status, 1);
 	cr_assert_geq(rig_queue(rig, DST, 3).curr_occupancy_packets, offered.stormed - 1);
+	// The group of its senders is paused by XOFF, and what they still sent fits its headroom.
+	f.seq = offered.stormed;
+	rig_fill(rig, SRC, 3, &f);
+	rig_send_many(rig, SRC, &f, 20);
+	offered.stormed = f.seq;
+	cr_assert_gt(rig_pg(rig, SRC, 3).xoff_events, 0);
+	cr_assert_geq(rig_pg(rig, SRC, 3).xoff_room_watermark_bytes, 20 * LEN);
 	storm_stop(rig, &storm, DST);
 	traffic(rig, &storm, &offered, 2 * RESTORATION);
 	cr_assert_eq(rig->restores, 1);
@@ -175,14 +183,6 @@ Test(pfcwd, action_alert)
 	cr_assert_eq(rig_all_drops(rig), 0);
 	check_sums(rig, &offered);
 	rig_end(rig);
-}
-
-static void fill_until_xoff(struct rig *rig, uint8_t dscp)
-{
-	struct frame f = rig_frame(SRC, DST, dscp, LEN);
-
-	while (!rig_pg(rig, SRC, dscp).xoff_state)
-		rig_send_many(rig, SRC, &f, 1);
 }
 
 // The senders behind a stormed queue are released when it is detected, and not paused again because
@@ -195,7 +195,7 @@ Test(pfcwd, drop_sends_no_pfc_upstream)
 	struct frame back = rig_frame(DST, SRC, 3, LEN);
 	uint64_t xoff;
 
-	fill_until_xoff(rig, 3);
+	rig_fill(rig, SRC, 3, &f);
 	cr_assert_gt(rig->pfc[SRC].xoff[3], 0);
 	storm_wait(rig, &storm, DST, 3, true, 400);
 	cr_assert_eq(rig_pg(rig, SRC, 3).xoff_state, 0);
@@ -222,8 +222,7 @@ Test(pfcwd, drop_releases_the_peer)
 	struct frame f = rig_frame(SRC, DST, 3, LEN);
 	uint64_t xoff;
 
-	while (!rig_pg(rig, DST, 3).xoff_state)
-		rig_send_many(rig, DST, &back, 1);
+	rig_fill(rig, DST, 3, &back);
 	rig_send_many(rig, SRC, &f, 1);
 	storm.enable[DST] = 1 << 3;
 	storm_wait(rig, &storm, DST, 3, true, 400);
@@ -468,23 +467,33 @@ Test(pfcwd, forced_storm)
 	rig_end(rig);
 }
 
-// Frames that wait for an unknown address when the storm is found meet the closed queue.
+// A frame that waits for an unknown address when the storm is found, and a flooded one, meet the
+// closed queue; other ports get their copies.
 Test(pfcwd, held_and_flooded_frames)
 {
 	struct rig *rig = rig_new(watched(WATCHDOG_DROP));
 	struct storm storm = { .enable[DST] = 1 << 3 };
 	struct frame f = rig_frame(SRC, DST, 3, LEN);
 	struct frame unknown = f;
+	struct frame flooded = f;
 
+	rig->answer_solicit = false; // its request would be flooded, too
 	unknown.dst = 0x02aabbccdd01;
 	unknown.dst_ip = 0x0a010199;
+	flooded.dst = 0xffffffffffff;
 	rig_send_many(rig, SRC, &f, 1);
-	storm_wait(rig, &storm, DST, 3, true, 400);
 	rig_send_many(rig, SRC, &unknown, 1);
-	cr_assert_eq(rig_switch(rig).queued_packets > 0, true);
+	storm_wait(rig, &storm, DST, 3, true, 400);
+	cr_assert_eq(rig_drops(rig, DST, DROP_PFC_WD_TX), 1);
+	cr_assert_eq(rig_switch(rig).queued_packets, 1);
 	sw_mac_set(rig->sw, LCORE_FIRST, unknown.dst, 1, (port_t){ DST }, rig->now);
 	rig_drain(rig);
 	cr_assert_eq(rig_drops(rig, DST, DROP_PFC_WD_TX), 2);
+	rig_send_many(rig, SRC, &flooded, 1);
+	cr_assert_eq(rig_release(rig, OTHER, UINT64_MAX), 1);
+	cr_assert_eq(rig_release(rig, DST, UINT64_MAX), 0);
+	cr_assert_eq(rig_drops(rig, DST, DROP_PFC_WD_TX), 3);
+	cr_assert_eq(rig_all_drops(rig), 3);
 	cr_assert(sw_conserved(rig->sw));
 	rig_end(rig);
 }

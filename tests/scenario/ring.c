@@ -100,6 +100,8 @@ Test(ring, two_lanes_run_to_the_end_without_loss)
 	// Both lanes were congested, each on its own priority.
 	cr_assert_gt(ring_xoffs(&ring, LANE0), 0);
 	cr_assert_gt(ring_xoffs(&ring, LANE1), 0);
+	cr_assert_gt(ring_headroom(&ring, LANE0), 0);
+	cr_assert_gt(ring_headroom(&ring, LANE1), 0);
 	for (uint32_t i = 0; i < SWITCHES; i++)
 		cr_assert_eq(net_host_stats(ring.net, ring.host[i]).prio[LANE0].rx_reordered, 0);
 	net_end(ring.net);

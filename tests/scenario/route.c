@@ -68,17 +68,6 @@ static struct frame to_router(uint32_t from, uint32_t to_ip)
 	return f;
 }
 
-static uint16_t whole_checksum(const uint8_t *ip)
-{
-	uint32_t sum = 0;
-
-	for (uint32_t i = 0; i < 20; i += 2)
-		sum += i == 10 ? 0 : load_be16(ip + i);
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)~sum;
-}
-
 static void check_headers(const struct pkt *p, uint64_t dst, uint8_t ttl)
 {
 	const uint8_t *ip = p->data + IP_AT;
@@ -86,7 +75,7 @@ static void check_headers(const struct pkt *p, uint64_t dst, uint8_t ttl)
 	cr_assert_eq(load_be48(p->data), dst);
 	cr_assert_eq(load_be48(p->data + 6), router_mac);
 	cr_assert_eq(ip[8], ttl);
-	cr_assert_eq(load_be16(ip + 10), whole_checksum(ip));
+	cr_assert_eq(load_be16(ip + 10), frame_ipv4_checksum(ip));
 }
 
 Test(route, a_packet_between_two_networks_gets_addresses_and_loses_a_hop)

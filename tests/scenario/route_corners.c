@@ -98,17 +98,6 @@ static void tag(struct frame *f, uint16_t vid)
 	f->tag[f->tag_count++].tci = (uint16_t)(3 << 13 | vid);
 }
 
-static uint16_t whole_checksum(const uint8_t *ip)
-{
-	uint32_t sum = 0;
-
-	for (uint32_t i = 0; i < (ip[0] & 0xfu) * 4; i += 2)
-		sum += i == 10 ? 0 : load_be16(ip + i);
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)~sum;
-}
-
 // --- tags ---------------------------------------------------------------------------------------
 
 static const struct {
@@ -258,13 +247,13 @@ Test(route_corners, the_checksum_is_right_for_every_value)
 
 		p->data[TTL_AT] = (uint8_t)(2 + id % 254);
 		store_be16(p->data + IP_AT + 4, (uint16_t)id);
-		store_be16(p->data + SUM_AT, whole_checksum(p->data + IP_AT));
+		store_be16(p->data + SUM_AT, frame_ipv4_checksum(p->data + IP_AT));
 		rig_rx(rig, A_UNTAGGED, &p, 1);
 		p = rig_take(rig, BARE);
 		cr_assert_not_null(p);
 		cr_assert_eq(p->data[TTL_AT], 1 + id % 254);
-		cr_assert_eq(load_be16(p->data + SUM_AT), whole_checksum(p->data + IP_AT), "id %u",
-			     id);
+		cr_assert_eq(load_be16(p->data + SUM_AT), frame_ipv4_checksum(p->data + IP_AT),
+			     "id %u", id);
 		rig_free(rig, p);
 	}
 	rig_end(rig);
@@ -289,7 +278,7 @@ Test(route_corners, nothing_else_changes)
 		store_be16(p->data + IP_AT + 6, 0);
 		store_be32(p->data + IP_AT + 16, net_far + 1);
 		p->data[TTL_AT] = 9;
-		store_be16(p->data + SUM_AT, whole_checksum(p->data + IP_AT));
+		store_be16(p->data + SUM_AT, frame_ipv4_checksum(p->data + IP_AT));
 		memcpy(before, p->data, sizeof(before));
 		rig_rx(rig, A_UNTAGGED, &p, 1);
 		p = rig_take(rig, BARE);
@@ -297,7 +286,7 @@ Test(route_corners, nothing_else_changes)
 		store_be48(before, far_mac);
 		store_be48(before + 6, router_mac);
 		before[TTL_AT]--;
-		store_be16(before + SUM_AT, whole_checksum(before + IP_AT));
+		store_be16(before + SUM_AT, frame_ipv4_checksum(before + IP_AT));
 		cr_assert_arr_eq(p->data, before, sizeof(before));
 		rig_free(rig, p);
 		rig_end(rig);
@@ -319,7 +308,7 @@ Test(route_corners, a_routed_packet_is_marked_and_a_cnp_keeps_its_queue)
 	p = rig_take(rig, BARE);
 	cr_assert_not_null(p);
 	cr_assert_eq(p->data[IP_AT + 1] & 3, 3);
-	cr_assert_eq(load_be16(p->data + SUM_AT), whole_checksum(p->data + IP_AT));
+	cr_assert_eq(load_be16(p->data + SUM_AT), frame_ipv4_checksum(p->data + IP_AT));
 	rig_free(rig, p);
 	f.opcode = 0x81;
 	rig_send(rig, A_UNTAGGED, &f);

@@ -4,6 +4,8 @@
 # capture files, and test results as TAP. Every wait is bounded, and everything that is made here is
 # undone by the test's cleanups, by name or by process id.
 """Processes, namespaces and captures for the smoke tests."""
+import contextlib
+import ctypes
 import http.client
 import json
 import os
@@ -285,6 +287,24 @@ class DpdkHost(DpdkHosts):
         return self.results()[0]
 
 
+def end_receivers(receivers, *switches):
+    """Ends hosts that wait for what is still on its way, once the switches have sent all of it, and returns
+    their reports: when nothing is queued and nothing new came between two looks."""
+    seen = None
+
+    def quiet():
+        nonlocal seen
+        before, now = seen, [switch.get('/v1/stats')['switch'] for switch in switches]
+        seen = now
+        return before and not any(s['queued_packets'] for s in before + now) and (
+            [s['rx_packets'] for s in before] == [s['rx_packets'] for s in now])
+
+    wait_for(quiet, 100, 'all sent')
+    for receiver in receivers:
+        receiver.process.send_signal(signal.SIGTERM)
+    return [receiver.result() for receiver in receivers]
+
+
 class Host:
     """A network namespace with one interface, eth0; its other end is `port` out here."""
     made = 0
@@ -338,24 +358,27 @@ class Host:
 
     def raw_socket(self):
         """A packet socket on eth0, made inside the namespace."""
-        old = os.open('/proc/self/ns/net', os.O_RDONLY)
-        new = os.open(f'/run/netns/{self.name}', os.O_RDONLY)
-        libc_setns(new)
-        try:
+        with inside(self.name):
             raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
             raw.bind(('eth0', 0))
-        finally:
-            libc_setns(old)
-            os.close(old)
-            os.close(new)
         self.test.addCleanup(raw.close)
         return raw
 
 
 def libc_setns(fd):
-    import ctypes
     if ctypes.CDLL(None, use_errno=True).setns(fd, 0) != 0:
         raise OSError(ctypes.get_errno(), 'setns')
+
+
+@contextlib.contextmanager
+def inside(namespace):
+    """What this thread opens belongs to the namespace."""
+    with open('/proc/self/ns/net', 'rb') as old, open(f'/run/netns/{namespace}', 'rb') as new:
+        libc_setns(new.fileno())
+        try:
+            yield
+        finally:
+            libc_setns(old.fileno())
 
 
 def veth_port(name, host, index, more='', mtu=1500):
@@ -396,6 +419,14 @@ def read_pcap(path):
         frames.append(data[at + 16:at + 16 + length])
         at += 16 + length
     return frames
+
+
+def assert_headroom(test, switch, *ports):
+    """Priority 3 of these ports has been in XOFF, and what came after it was taken up by headroom."""
+    for name in ports:
+        group = switch.port(name)['priority_groups'][3]
+        test.assertGreater(group['xoff_events'], 0, f'{switch.name} {name}')
+        test.assertGreater(group['xoff_room_watermark_bytes'], 0, f'{switch.name} {name}')
 
 
 class SmokeTest(unittest.TestCase):

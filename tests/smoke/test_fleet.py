@@ -82,8 +82,8 @@ class Links(lab.SmokeTest):
         self.assertEqual([a.ping(b), b.ping(c), c.ping(a)], [3, 3, 3])
         self.assertEqual(fleet.drops(), [])
         for switch in fleet.switches:
-            macs = {e['mac'] for e in switch.get('/v1/mac')['entries']}
-            self.assertEqual(macs & {a.mac, b.mac, c.mac}, macs)
+            lab.wait_for(lambda: {e['mac'] for e in switch.get('/v1/mac')['entries']} == {a.mac, b.mac, c.mac}, 10,
+                         f'{switch.name}: the addresses of all three, which have all broadcast')
         self.assertEqual(fleet[0].request('POST', '/v1/clear?poll_gap=1')[0], 200)
         sleeps = fleet.lcore()['sleeps']
         lab.wait_for(lambda: fleet.lcore()['sleeps'] > sleeps + 100, 10, 'twenty idle switches sleep')
@@ -161,9 +161,10 @@ class Lossless(lab.SmokeTest):
             ports[where].append(lab.memif_port(f'Host{number}', number, self.dir / f'h{number}',
                                                FAST if number else SLOW))
 
-    def incast(self, first, last, wait='5s'):
-        """Two senders at full rate to one receiver of a tenth, which hears out what waits for it."""
-        receiver = lab.DpdkHost(self, HOST, 0, self.dir / 'h0', 'client', '--wait', wait)
+    def incast(self, first, last, *between):
+        """Two senders at full rate to one receiver of a tenth, which hears out what waits for it in the first
+        and the last switch and those between."""
+        receiver = lab.DpdkHost(self, HOST, 0, self.dir / 'h0', 'client', '--wait', '200s')
         # It announces itself; before that, frames to it could only wait, and not many of them.
         for switch, port in ((last, 'Host0'), (first, 'Ethernet0')):
             lab.wait_for(lambda: port in (e['port'] for e in switch.get('/v1/mac')['entries']), 20,
@@ -171,7 +172,7 @@ class Lossless(lab.SmokeTest):
         senders = [lab.DpdkHost(self, HOST, n, self.dir / f'h{n}', 'client', '--flow', '0:3:1024')
                    for n in (1, 2)]
         sent = [host.result()['priorities'][3] for host in senders]
-        got = receiver.result()['priorities'][3]
+        got = lab.end_receivers([receiver], first, last, *between)[0]['priorities'][3]
         for one in sent:
             self.assertGreater(one['paused_ns'], 0)
         self.assertEqual((got['rx_lost'], got['rx_reordered']), (0, 0))
@@ -190,14 +191,14 @@ class Lossless(lab.SmokeTest):
         self.assertGreater(told, 1)
         self.assertEqual(heard, told)
         self.assertGreater(paused, 0)
-        self.assertGreater(far[0].port(far[1])['priority_groups'][3]['xoff_events'], 0)
+        lab.assert_headroom(self, far[0], far[1])
 
     def test_chain(self):
         """Back-pressure goes through three switches in one process, and nothing is lost."""
         ports = lab.linked_ports(3, [(0, 1), (1, 2)], FAST)
         self.ends(ports, (2, 0, 0))
         fleet = lab.Fleet(self, ports, LOSSLESS).launch()
-        self.incast(fleet[0], fleet[2])
+        self.incast(fleet[0], fleet[2], fleet[1])
         self.assertEqual(fleet.drops(), [])
         self.assert_backpressure((fleet[1], 'Ethernet4'), (fleet[2], 'Ethernet0'))
         self.assert_backpressure((fleet[0], 'Ethernet0'), (fleet[1], 'Ethernet0'))
@@ -209,7 +210,7 @@ class Lossless(lab.SmokeTest):
         ports = lab.linked_ports(20, lab.tree(20, 2), FAST)
         self.ends(ports, (19, 14, 14))
         fleet = lab.Fleet(self, ports, lab.lossless(24000, 180000)).launch()
-        self.incast(fleet[14], fleet[19], wait='10s')
+        self.incast(fleet[14], fleet[19], *fleet.switches)
         self.assertEqual(fleet.drops(), [])
         for near, far in (((9, 'Ethernet4'), (19, 'Ethernet0')), ((4, 'Ethernet4'), (9, 'Ethernet0'))):
             self.assert_backpressure((fleet[near[0]], near[1]), (fleet[far[0]], far[1]))

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -178,10 +179,12 @@ class Route(lab.SmokeTest):
     def first_reply(raw):
         """Sender of the first ARP reply that host a gets: MAC and IPv4 address."""
         raw.settimeout(5)
-        while True:
+        end = time.monotonic() + 5
+        while time.monotonic() < end:
             frame = raw.recv(2048)
             if frame[12:14] == b'\x08\x06' and frame[20:22] == b'\x00\x02':
                 return frame[22:32]
+        raise AssertionError('no ARP reply among other frames within 5 s')
 
     def test_duplicate_address(self):
         """Who takes the gateway's address for its own is told so."""

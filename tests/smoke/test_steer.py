@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """A NIC for two: the switch takes RoCE and PFC of an interface and the kernel keeps its TCP."""
-import contextlib
 import json
 import os
 import signal
@@ -16,20 +15,6 @@ import lab
 
 ROCE_PORT = 4791
 BLOB = os.urandom(1 << 18)
-
-
-@contextlib.contextmanager
-def inside(namespace):
-    """What this thread opens belongs to the namespace."""
-    old = os.open('/proc/self/ns/net', os.O_RDONLY)
-    new = os.open(f'/run/netns/{namespace}', os.O_RDONLY)
-    lab.libc_setns(new)
-    try:
-        yield
-    finally:
-        lab.libc_setns(old)
-        os.close(old)
-        os.close(new)
 
 
 def roce_frame(src, dst, number):
@@ -92,9 +77,9 @@ class Steer(lab.SmokeTest):
     def tcp(self, server, client, address):
         """Moves BLOB from a client in one namespace to a server in another and back."""
         family = socket.AF_INET6 if ':' in address else socket.AF_INET
-        with inside(server):
+        with lab.inside(server):
             listener = socket.create_server((address, 0), family=family)
-        with inside(client):
+        with lab.inside(client):
             caller = socket.socket(family)
         caller.settimeout(10)
         listener.settimeout(10)
@@ -103,8 +88,8 @@ class Steer(lab.SmokeTest):
             peer, _ = listener.accept()
             with peer:
                 peer.settimeout(10)
-                for _ in iter(lambda: peer.send(peer.recv(4096)), 0):
-                    pass
+                for data in iter(lambda: peer.recv(4096), b''):
+                    peer.sendall(data)
 
         with listener, caller:
             answering = threading.Thread(target=echo, daemon=True)

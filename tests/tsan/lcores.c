@@ -3,7 +3,7 @@
 // A whole switch on two threads, one for each of its lcores: lossless and lossy traffic,
 // broadcasts, and a link that goes down and up, over pools that two of its ports can fill. Peers
 // obey XOFF. Every access of one lcore to what the other writes must be ordered; in the end nothing
-// is lost, counted twice or charged, and XOFF and the way across have been used.
+// is lost, counted twice or charged, and XOFF, headroom and the way across have been used.
 
 #include <pthread.h>
 #include <sched.h>
@@ -190,6 +190,7 @@ static void check(const struct sw *sw, uint64_t taken)
 {
 	struct switch_stats st;
 	uint64_t xoffs = 0;
+	uint64_t headroom = 0;
 
 	WEFT_CHECK(sw_conserved(sw));
 	sw_stats_switch(sw, WATERMARK_USER, &st);
@@ -201,12 +202,13 @@ static void check(const struct sw *sw, uint64_t taken)
 		WEFT_CHECK(pg.dropped_packets == 0 && pg.curr_occupancy_bytes == 0);
 		WEFT_CHECK(!pg.xoff_state);
 		xoffs += pg.xoff_events;
+		headroom = u64_max(headroom, pg.xoff_room_watermark_bytes);
 	}
-	printf("rx %llu tx %llu dropped %llu, %llu across, %llu XOFFs\n",
+	printf("rx %llu tx %llu dropped %llu, %llu across, %llu XOFFs, headroom %llu\n",
 	       (unsigned long long)st.rx_packets, (unsigned long long)st.tx_packets,
 	       (unsigned long long)st.dropped_packets, (unsigned long long)taken,
-	       (unsigned long long)xoffs);
-	WEFT_CHECK(xoffs > 0 && taken > 1000);
+	       (unsigned long long)xoffs, (unsigned long long)headroom);
+	WEFT_CHECK(xoffs > 0 && headroom > 0 && taken > 1000);
 }
 
 int main(void)

@@ -9,11 +9,12 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/check.h"
 
 // One ring is full now and then, the other holds all items.
-enum { SLOTS = 4, ITEMS = 8, PASSES = 200000, BURST = 5 };
+enum { SLOTS = 4, ITEMS = 8, PASSES = 200000, BURST = 5, LIMIT_S = 120 };
 
 struct item {
 	uint64_t number;
@@ -60,6 +61,7 @@ int main(void)
 	uint64_t popped = 0;
 	pthread_t popper;
 
+	alarm(LIMIT_S);
 	ring_init(&there, slots, SLOTS);
 	ring_init(&back, back_slots, ITEMS);
 	for (uint32_t i = 0; i < ITEMS; i++)

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "base/bytes.h"
 #include "tests/frame_text.h"
+#include "tests/host/frame.h"
 #include "tests/table.h"
 
 enum { L3_AT = 14, HOPS = 64 };
@@ -22,21 +22,12 @@ enum { L3_AT = 14, HOPS = 64 };
 	ETH("86dd") "60300000 " bytes " " next " 07 " from "fd000001000000000000000000000001 "
 #define HOST6 "fd000001000000000000000000000002 "
 
-static uint16_t sum_of(const uint8_t *p, uint32_t bytes, uint64_t sum)
-{
-	for (uint32_t i = 0; i < bytes; i++)
-		sum += i % 2 == 0 ? (uint64_t)p[i] << 8 : p[i];
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)sum;
-}
-
 static uint16_t icmp_sum(const uint8_t *ip, uint32_t at, uint32_t end, bool ipv6)
 {
 	const uint32_t bytes = end - at;
-	const uint64_t pseudo = ipv6 ? sum_of(ip + 8, 32, bytes + 58) : 0;
+	const uint32_t pseudo = ipv6 ? frame_sum(ip + 8, 32, bytes + 58) : 0;
 
-	return sum_of(ip + at, bytes, pseudo);
+	return frame_sum(ip + at, bytes, pseudo);
 }
 
 static const struct {
@@ -109,7 +100,7 @@ TABLE_TEST(echo, answers, row, echo_rows)
 	cr_assert_eq(load_be16(ip) >> (ipv6 ? 4 : 0) & 3, 0, "%s: an echo reports no congestion",
 		     row->what);
 	if (!ipv6)
-		cr_assert_eq(sum_of(ip, at, 0), 0xffff, "%s", row->what);
+		cr_assert_eq(frame_sum(ip, at, 0), 0xffff, "%s", row->what);
 	cr_assert_eq(icmp_sum(ip, at, len - L3_AT, ipv6), 0xffff, "%s", row->what);
 	// What the caller put in comes back.
 	cr_assert_arr_eq(ip + at + 4, before + L3_AT + at + 4, len - L3_AT - at - 4);

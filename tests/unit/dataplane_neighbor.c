@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "base/bytes.h"
 #include "tests/frame_text.h"
+#include "tests/host/frame.h"
 #include "tests/table.h"
 
 enum {
@@ -47,24 +47,12 @@ static struct ip_prefix address(uint8_t family, uint32_t tail)
 	return family == IP_V6 ? v6(tail) : v4(tail);
 }
 
-static uint16_t folded(uint64_t sum)
-{
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)sum;
-}
-
 // Of pseudo-header and message; all ones when the checksum is right.
 static uint16_t icmpv6_sum(const uint8_t *ip)
 {
 	const uint32_t bytes = load_be16(ip + 4);
-	uint64_t sum = bytes + ip[6];
 
-	for (uint32_t i = 8; i < 40; i += 2)
-		sum += load_be16(ip + i);
-	for (uint32_t i = 0; i < bytes; i += 2)
-		sum += load_be16(ip + 40 + i);
-	return folded(sum);
+	return frame_sum(ip + 8, 32 + bytes, bytes + ip[6]);
 }
 
 static void set_checksum(uint8_t *frame)

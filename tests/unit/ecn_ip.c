@@ -1,33 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // ecn/ip_ecn.c: CE in IPv4 and IPv6 headers. The oracle of the incremental checksum is the full
-// one's complement sum of RFC 1071 over the header, computed here.
+// one's complement sum of RFC 1071 over the header.
 
 #include "ecn/ecn.h"
 
 #include <string.h>
 
-#include "base/bytes.h"
+#include "tests/host/frame.h"
 #include "tests/table.h"
 
 enum { IPV4_HEADER_MAX = 60 };
 
-// The checksum of a header as RFC 1071 has it, with the checksum field read as zero.
-static uint16_t full_checksum(const uint8_t *ip, uint32_t len)
-{
-	uint32_t sum = 0;
-
-	for (uint32_t i = 0; i < len; i += 2) {
-		if (i != 10)
-			sum += load_be16(ip + i);
-	}
-	while (sum >> 16 != 0)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)~sum;
-}
-
-// A random header of 20 to 60 bytes with the given TOS and a right checksum; returns its length.
-static uint32_t random_header(struct rng *rng, uint8_t tos, uint8_t ip[IPV4_HEADER_MAX])
+// A random header of 20 to 60 bytes with the given TOS and a right checksum.
+static void random_header(struct rng *rng, uint8_t tos, uint8_t ip[IPV4_HEADER_MAX])
 {
 	const uint32_t words = 5 + rng_below(rng, 11);
 
@@ -35,8 +21,7 @@ static uint32_t random_header(struct rng *rng, uint8_t tos, uint8_t ip[IPV4_HEAD
 		ip[i] = (uint8_t)rng_next32(rng);
 	ip[0] = (uint8_t)(0x40 | words);
 	ip[1] = tos;
-	store_be16(ip + 10, full_checksum(ip, words * 4));
-	return words * 4;
+	store_be16(ip + 10, frame_ipv4_checksum(ip));
 }
 
 static const struct {
@@ -60,12 +45,12 @@ TABLE_TEST(ip_ecn, ipv4_checksum_equals_a_full_one, row, codepoint_rows)
 		for (uint32_t i = 0; i < 512; i++) {
 			const uint8_t tos = (uint8_t)(dscp << 2 | row->codepoint);
 			uint8_t before[IPV4_HEADER_MAX], ip[IPV4_HEADER_MAX];
-			const uint32_t len = random_header(&rng, tos, before);
 
+			random_header(&rng, tos, before);
 			memcpy(ip, before, sizeof(ip));
 			cr_assert_eq(ip_ecn_mark_v4(ip), row->changes, "%s", row->what);
 			cr_assert_eq(ip[1], tos | ECN_CE, "%s: TOS 0x%02x", row->what, tos);
-			cr_assert_eq(load_be16(ip + 10), full_checksum(ip, len),
+			cr_assert_eq(load_be16(ip + 10), frame_ipv4_checksum(ip),
 				     "%s: TOS 0x%02x, header %u", row->what, tos, i);
 			// Nothing else changed.
 			ip[1] = before[1];
@@ -84,14 +69,15 @@ TABLE_TEST(ip_ecn, ipv4_hides_no_corruption, row, codepoint_rows)
 	for (uint32_t i = 0; i < 10000; i++) {
 		const uint8_t tos = (uint8_t)(rng_below(&rng, 64) << 2 | row->codepoint);
 		uint8_t ip[IPV4_HEADER_MAX];
-		const uint32_t len = random_header(&rng, tos, ip);
-		const uint16_t error = (uint16_t)(1 + rng_below(&rng, 0xffff));
+		uint16_t error;
 
+		random_header(&rng, tos, ip);
+		error = (uint16_t)(1 + rng_below(&rng, 0xffff));
 		store_be16(ip + 10, load_be16(ip + 10) ^ error);
 		if (load_be16(ip + 10) == 0xffff)
 			continue; // the other zero, which may be no error at all
 		ip_ecn_mark_v4(ip);
-		cr_assert_neq(load_be16(ip + 10), full_checksum(ip, len), "%s", row->what);
+		cr_assert_neq(load_be16(ip + 10), frame_ipv4_checksum(ip), "%s", row->what);
 	}
 }
 
@@ -102,11 +88,11 @@ Test(ip_ecn, ipv4_checksum_that_becomes_zero)
 
 	// ECT(0) to CE adds 1 to the sum, so the checksum goes from 1 to 0.
 	store_be16(ip + 18, (uint16_t)(0xfffe - 0x4502 - 20));
-	store_be16(ip + 10, full_checksum(ip, sizeof(ip)));
+	store_be16(ip + 10, frame_ipv4_checksum(ip));
 	cr_assert_eq(load_be16(ip + 10), 1);
 	cr_assert(ip_ecn_mark_v4(ip));
 	cr_assert_eq(load_be16(ip + 10), 0);
-	cr_assert_eq(full_checksum(ip, sizeof(ip)), 0);
+	cr_assert_eq(frame_ipv4_checksum(ip), 0);
 }
 
 // Version 6, traffic class, flow label: 4, 8 and 20 bits (RFC 8200 section 3).
@@ -136,11 +122,11 @@ Test(ip_dscp, ipv4_and_ipv6)
 	for (uint32_t i = 0; i < 64 * 256; i++) {
 		uint8_t ip[IPV4_HEADER_MAX], want[IPV4_HEADER_MAX];
 		const uint8_t dscp = i % 64;
-		const uint32_t len = random_header(&rng, (uint8_t)rng_next32(&rng), ip);
 
+		random_header(&rng, (uint8_t)rng_next32(&rng), ip);
 		memcpy(want, ip, sizeof(want));
 		want[1] = (uint8_t)(dscp << 2 | (want[1] & 3));
-		store_be16(want + 10, full_checksum(want, len));
+		store_be16(want + 10, frame_ipv4_checksum(want));
 		ip_dscp_set_v4(ip, dscp);
 		cr_assert_arr_eq(ip, want, sizeof(want));
 		// Version, traffic class, flow label: 4, 8 and 20 bits.
