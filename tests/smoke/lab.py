@@ -455,6 +455,8 @@ class TapResult(unittest.TestResult):
     def addError(self, test, err):
         super().addError(test, err)
         self.details.append(self.errors[-1][1])
+        if not isinstance(test, unittest.TestCase):     # of a class, before or behind its tests
+            print(f'{test}\n{self.errors[-1][1]}', file=sys.stderr)
 
     def addSubTest(self, test, subtest, err):
         super().addSubTest(test, subtest, err)

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# What the field's test suites stand on here: one switch per class of tests, with a peer in a network
+# namespace on each port (veth and AF_PACKET), and its counters as differences since the test began.
+#
+# The method is that of the public suites: hold the destination's queues, send as many frames as must
+# have no effect, look, send one more, look again. A queue is held by the peer's own PFC; at 2 Mb/s one
+# frame holds it for 16.8 s, and send() repeats it. Sending is exact to the frame: send() returns when
+# the switch has counted every one of them as received.
+"""One switch for a class of tests, peers that count frames, and counters as differences."""
+import shutil
+import socket
+import struct
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'smoke'))
+import lab
+
+BATCH = 128             # frames at once: half of what the driver's ring holds
+SPEED = '2M'
+QUANTA = 65535
+PFC, PAUSE = 0x0101, 0x0001
+MAC_CONTROL = b'\x88\x08'
+ALL = range(8)
+STRANGERS = (0x6401, 0x6402)    # 10.77.100.x: no kernel has them, so that none answers
+
+
+def wait_for(condition, seconds, what):
+    """As lab's, but it looks more often; `what` may be a function."""
+    end = time.monotonic() + seconds
+    while True:
+        result = condition()
+        if result:
+            return result
+        if time.monotonic() > end:
+            raise AssertionError(f'not within {seconds} s: {what() if callable(what) else what}')
+        time.sleep(0.003)
+
+
+def name(port):
+    return f'Ethernet{4 * port}'
+
+
+def mac_bytes(text):
+    return bytes.fromhex(text.replace(':', ''))
+
+
+def frame(src, dst, length, dscp=0, ecn=0, number=0, ports=(1000, 2000), ends=STRANGERS,
+          pcp=None):
+    """A UDP frame between MAC addresses, `length` bytes without its tag, numbered in the payload."""
+    header = struct.pack('!BBHHHBBH4B4B', 0x45, dscp << 2 | ecn, length - 14, number & 0xffff, 0x4000, 64,
+                         17, 0, 10, 77, ends[0] >> 8, ends[0] & 255, 10, 77, ends[1] >> 8, ends[1] & 255)
+    header = header[:10] + struct.pack('!H', lab.checksum(header)) + header[12:]
+    tag = b'' if pcp is None else struct.pack('!HH', 0x8100, pcp << 13)
+    head = mac_bytes(dst) + mac_bytes(src) + tag + b'\x08\x00' + header
+    return head + struct.pack('!HHHHI', *ports, length - 34, 0, number) + bytes(length - 46)
+
+
+def number_of(data):
+    return struct.unpack_from('!I', data, 42)[0]
+
+
+def pfc_frame(src, enable, quanta, opcode=PFC, dst='01:80:c2:00:00:01'):
+    """`quanta` is one timer for all priorities, or eight of them."""
+    timers = [quanta] * 8 if isinstance(quanta, int) else quanta
+    body = struct.pack('!HH8H', opcode, enable, *timers) if opcode == PFC else struct.pack('!HH', opcode,
+                                                                                       timers[0])
+    return (mac_bytes(dst) + mac_bytes(src) + MAC_CONTROL + body).ljust(60, b'\0')
+
+
+def mask(priorities):
+    return sum(1 << p for p in priorities)
+
+
+class Peer(lab.Host):
+    """A host of a port: sends raw frames, and takes what the switch sends it."""
+
+    def __init__(self, owner, number):
+        super().__init__(owner, number)
+        self.raw = self.raw_socket()
+        self.raw.setsockopt(socket.SOL_SOCKET, 33, 32 << 20)    # SO_RCVBUFFORCE
+
+    def received(self):
+        """All frames that are there now."""
+        frames = []
+        while True:
+            try:
+                frames.append(self.raw.recv(4096, socket.MSG_DONTWAIT))
+            except BlockingIOError:
+                return frames
+
+    def data(self):
+        return [f for f in self.received() if f[12:14] != MAC_CONTROL]
+
+    def pfc(self):
+        """(enable vector, timers) of the PFC frames that came."""
+        return [(f[17], struct.unpack_from('!8H', f, 18)) for f in self.received()
+                if f[12:16] == MAC_CONTROL + b'\x01\x01']
+
+    def send_pfc(self, priorities, quanta, **more):
+        self.raw.send(pfc_frame(self.mac, mask(priorities), quanta, **more))
+
+
+class Owner:
+    """What lab's helpers want of a test, for things that live as long as a class of them."""
+
+    def __init__(self, cls):
+        self.addCleanup = cls.addClassCleanup
+        self.dir = Path(tempfile.mkdtemp(prefix='weft-field-'))
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+
+
+def flat(ports):
+    """{(port, part, index, counter): value} of the ports' answer."""
+    out = {}
+    for port in ports:
+        number = int(port['name'][8:]) // 4
+        out.update({(number, 'port', 0, key): value for key, value in port['stats'].items()})
+        out.update({(number, 'drop', 0, key): value for key, value in port['drops'].items()})
+        for part, rows in (('prio', 'priorities'), ('pg', 'priority_groups'), ('queue', 'queues')):
+            for i, row in enumerate(port[rows]):
+                out.update({(number, part, i, key): value for key, value in row.items()})
+    return out
+
+
+class FieldTest(unittest.TestCase):
+    """A switch with PORTS ports, started once. CONFIG is its file but for the ports; PORT the knobs of
+    each, or a list of those of every one."""
+    PORTS, CONFIG, PORT, SPEED, MTU = 4, lab.LOSSY, '', SPEED, 1500
+
+    @classmethod
+    def setUpClass(cls):
+        cls.owner = Owner(cls)
+        cls.peers = [Peer(cls.owner, i + 1) for i in range(cls.PORTS)]
+        cls.switch = cls.make_switch()
+        cls.know_addresses()
+        cls.switch.start()
+        for i in range(cls.PORTS):
+            cls.switch.wait_link(name(i))
+        cls.addClassCleanup(cls.stop)
+
+    @classmethod
+    def make_switch(cls):
+        more = cls.PORT if isinstance(cls.PORT, list) else [cls.PORT] * cls.PORTS
+        speed = f'speed = "{cls.SPEED}"; ' if cls.SPEED else ''
+        ports = [lab.veth_port(name(i), peer, i, f'{speed}flood_rate = "0"; {more[i]}', cls.MTU)
+                 for i, peer in enumerate(cls.peers)]
+        return lab.Switch(cls.owner, cls.__name__.lower(), ports, cls.CONFIG)
+
+    @classmethod
+    def know_addresses(cls):
+        """Nothing is flooded: the addresses are in the state directory before the start."""
+        state = cls.owner.dir / 'state' / cls.switch.name
+        state.mkdir(parents=True)
+        (state / 'macs').write_text(''.join(f'{peer.mac} 1 {name(i)}\n'
+                                            for i, peer in enumerate(cls.peers)))
+
+    @classmethod
+    def stop(cls):
+        status = cls.switch.stop()
+        if status != 0 or 'every packet is accounted for' not in cls.switch.log():
+            raise AssertionError(f'{cls.switch.name}: status {status}:\n{cls.switch.log()}')
+
+    def setUp(self):
+        self.held = {}
+        self.numbers = [0] * self.PORTS
+        self.release(*range(self.PORTS))
+        self.drain()
+        for peer in self.peers:
+            peer.received()
+        self.switch.request('POST', '/v1/clear?watermark=user')
+        self.first = self.look()
+
+    # --- counters -----------------------------------------------------------------------------
+
+    def look(self):
+        self.last = flat(self.switch.ports())
+        return self.last
+
+    def stat(self, port, part, index, key):
+        """A value as of now."""
+        return self.look().get((port, part, index, key), 0)
+
+    def grown(self, port, part, index, key):
+        """What has been added to a counter since the test began."""
+        where = (port, part, index, key)
+        return self.look().get(where, 0) - self.first.get(where, 0)
+
+    def row(self, port, part, key):
+        """Of all eight priorities, groups or queues at one moment, what was added."""
+        now = self.look()
+        return [now[port, part, i, key] - self.first[port, part, i, key] for i in ALL]
+
+    def port(self, port, key):
+        return self.grown(port, 'port', 0, key)
+
+    def prio(self, port, prio, key):
+        return self.grown(port, 'prio', prio, key)
+
+    def pg(self, port, pg, key):
+        return self.grown(port, 'pg', pg, key)
+
+    def queue(self, port, queue, key):
+        return self.grown(port, 'queue', queue, key)
+
+    def drops(self):
+        """{(port, reason): frames} since the test began."""
+        now = self.look()
+        return {(key[0], key[3]): value - self.first.get(key, 0) for key, value in now.items()
+                if key[1] == 'drop' and value != self.first.get(key, 0)}
+
+    def pool(self, pool):
+        return next(p for p in self.switch.get('/v1/stats')['pools'] if p['name'] == pool)
+
+    def wait_stat(self, want, port, part, index, key, seconds=20):
+        wait_for(lambda: self.grown(port, part, index, key) == want, seconds,
+                 lambda: f'{name(port)} {part} {index} {key}: {self.grown(port, part, index, key)}, '
+                         f'wanted {want}')
+
+    # --- frames -------------------------------------------------------------------------------
+
+    def hold(self, port, priorities=ALL):
+        """The peer of a port pauses these priorities until release()."""
+        self.held[port] = sorted(set(self.held.get(port, ())) | set(priorities))
+        self.peers[port].send_pfc(self.held[port], QUANTA)
+        wait_for(lambda: all(self.stat(port, 'prio', p, 'rx_paused') for p in self.held[port]), 10,
+                 f'{name(port)} paused')
+
+    def release(self, *ports, priorities=ALL):
+        for port in ports:
+            self.held[port] = [p for p in self.held.get(port, ()) if p not in priorities]
+            if not self.held[port]:
+                del self.held[port]
+            self.peers[port].send_pfc(priorities, 0)
+
+    def taken_in(self, port):
+        now = self.look()
+        return sum(now[port, 'port', 0, key] for key in ('if_in_ucast_pkts', 'if_in_non_ucast_pkts'))
+
+    def send(self, src, dst, count, length=500, **fields):
+        """Sends frames to a port's peer and returns when the switch has taken in all of them."""
+        before = self.taken_in(src)
+        source, target = self.peers[src], self.peers[dst]
+        for first in range(0, count, BATCH):
+            for port, priorities in self.held.items():
+                self.peers[port].send_pfc(priorities, QUANTA)
+            batch = min(BATCH, count - first)
+            for _ in range(batch):
+                source.raw.send(frame(source.mac, target.mac, length, number=self.numbers[src], **fields))
+                self.numbers[src] += 1
+            wait_for(lambda want=before + first + batch: self.taken_in(src) == want, 10,
+                     lambda: f'{self.taken_in(src) - before} of {count} frames taken in at {name(src)}')
+
+    def drain(self):
+        wait_for(lambda: self.switch.get('/v1/stats')['switch']['queued_packets'] == 0, 30,
+                 lambda: f'all sent: {self.switch.get("/v1/stats")["switch"]}')
+
+    def take(self, port, count, seconds=20):
+        """Waits for `count` data frames at the port's peer and returns them."""
+        frames = []
+
+        def enough():
+            frames.extend(self.peers[port].data())
+            return len(frames) >= count
+
+        wait_for(enough, seconds, lambda: f'{len(frames)} of {count} frames at {name(port)}')
+        return frames
+
+    def assert_quiet(self, *ports):
+        """No PFC has gone out of these ports, and nothing was dropped anywhere."""
+        for port in ports or range(self.PORTS):
+            self.assertEqual(self.row(port, 'prio', 'pfc_tx_pkts'), [0] * 8, name(port))
+        self.assertEqual(self.drops(), {})
+
+
+def main():
+    lab.main()
