@@ -7,25 +7,21 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "cli/http.h"
+#include "sys/nearest.h"
 
 enum {
 	TIMEOUT_S = 5,
-	NAMES_MAX = 64,
-	NAME_BYTES = 64,
 	READ_BYTES = 64 << 10,
-};
-
-struct names {
-	char name[NAMES_MAX][NAME_BYTES];
-	uint32_t count;
 };
 
 struct reply_buffer {
@@ -45,7 +41,7 @@ static size_t name_length(const char *file)
 	const size_t len = strlen(file);
 	const size_t suffix = strlen(".sock");
 
-	if (len <= suffix || len - suffix >= NAME_BYTES ||
+	if (len <= suffix || len - suffix >= CLIENT_NAME_BYTES ||
 	    strcmp(file + len - suffix, ".sock") != 0)
 		return 0;
 	return len - suffix;
@@ -56,55 +52,91 @@ static int is_socket(const struct dirent *entry)
 	return name_length(entry->d_name) > 0;
 }
 
-// Names of the sockets in a directory, sorted; none when it cannot be read.
-static void list_names(const char *dir_path, struct names *names)
+int client_list(const char *dir_path, struct client_names *names)
 {
 	struct dirent **entries;
 	const int count = scandir(dir_path, &entries, is_socket, alphasort);
+	const int error = count < 0 ? errno : 0;
 
 	names->count = 0;
 	for (int i = 0; i < count; i++) {
 		const char *file = entries[i]->d_name;
 
-		if (names->count < NAMES_MAX)
-			snprintf(names->name[names->count++], NAME_BYTES, "%.*s",
+		if (names->count < CLIENT_NAMES_MAX)
+			snprintf(names->name[names->count++], CLIENT_NAME_BYTES, "%.*s",
 				 (int)name_length(file), file);
 		free(entries[i]);
 	}
 	if (count >= 0)
 		free(entries);
-	qsort(names->name, names->count, NAME_BYTES, compare_names);
+	qsort(names->name, names->count, CLIENT_NAME_BYTES, compare_names);
+	return -error;
 }
 
-static void print_names(const struct names *names)
+static void print_names(const struct client_names *names)
 {
 	for (uint32_t i = 0; i < names->count; i++)
 		fprintf(stderr, "%s%s", i > 0 ? ", " : "", names->name[i]);
+}
+
+static void fail(const struct client_request *request, enum client_fault fault)
+{
+	if (request->fault != NULL)
+		*request->fault = fault;
+}
+
+// Nothing is listed: says why.
+static void complain_none(const struct client_request *request, int error)
+{
+	if (error == -EACCES) {
+		fprintf(stderr, "weft: %s: no permission to look for switches there\n",
+			request->run_dir);
+		fail(request, CLIENT_DENIED);
+	} else {
+		fprintf(stderr, "weft: no switch is running (no socket in %s)\n", request->run_dir);
+		fail(request, CLIENT_ABSENT);
+	}
+}
+
+// The switch that was asked for is not among those that run.
+static void complain_unknown(const char *name, const struct client_names *names)
+{
+	struct nearest near = nearest_to(name);
+
+	for (uint32_t i = 0; i < names->count; i++)
+		nearest_offer(&near, names->name[i]);
+	fprintf(stderr, "weft: switch %s is not running", name);
+	if (near.best != NULL)
+		fprintf(stderr, "; did you mean %s? running: ", near.best);
+	else
+		fputs("; running: ", stderr);
+	print_names(names);
+	fputc('\n', stderr);
 }
 
 // Chooses the switch and writes the path of its socket. False after a line on stderr.
 static bool find_socket(const struct client_request *request, size_t path_bytes, char *path)
 {
 	const char *name = request->name;
-	struct names names;
+	struct client_names names;
+	const int rc = client_list(request->run_dir, &names);
 
-	list_names(request->run_dir, &names);
+	fail(request, CLIENT_ABSENT);
 	if (names.count == 0) {
-		fprintf(stderr, "weft: no switch is running (no socket in %s)\n", request->run_dir);
+		complain_none(request, rc);
 		return false;
 	}
 	if (name == NULL && names.count > 1) {
-		fputs("weft: several switches are running; choose one with -n: ", stderr);
+		fputs("weft: several switches are running; choose one with -n, or -n all: ",
+		      stderr);
 		print_names(&names);
 		fputc('\n', stderr);
 		return false;
 	}
 	if (name == NULL)
 		name = names.name[0];
-	if (bsearch(name, names.name, names.count, NAME_BYTES, compare_names) == NULL) {
-		fprintf(stderr, "weft: switch %s is not running; running: ", name);
-		print_names(&names);
-		fputc('\n', stderr);
+	if (bsearch(name, names.name, names.count, CLIENT_NAME_BYTES, compare_names) == NULL) {
+		complain_unknown(name, &names);
 		return false;
 	}
 	if (snprintf(path, path_bytes, "%s/%s.sock", request->run_dir, name) >= (int)path_bytes) {
@@ -114,8 +146,24 @@ static bool find_socket(const struct client_request *request, size_t path_bytes,
 	return true;
 }
 
+// A socket that may not be written to belongs to a group that the user is not in.
+static void complain_denied(const char *path)
+{
+	struct stat st;
+	struct group entry, *group = NULL;
+	char names[4096];
+
+	if (stat(path, &st) == 0 && (st.st_mode & S_IWGRP) != 0)
+		getgrgid_r(st.st_gid, &entry, names, sizeof(names), &group);
+	if (group != NULL)
+		fprintf(stderr, "weft: %s: no permission; be root, or a member of the group %s\n",
+			path, group->gr_name);
+	else
+		fprintf(stderr, "weft: %s: no permission; be root\n", path);
+}
+
 // A connected socket, or -1 after a line on stderr.
-static int connect_to(const struct sockaddr_un *address)
+static int connect_to(const struct client_request *request, const struct sockaddr_un *address)
 {
 	const struct timeval timeout = { .tv_sec = TIMEOUT_S };
 	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -124,9 +172,12 @@ static int connect_to(const struct sockaddr_un *address)
 	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) == 0 &&
 	    connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0)
 		return fd;
+	fail(request, errno == EACCES ? CLIENT_DENIED : CLIENT_ABSENT);
 	if (errno == ECONNREFUSED)
 		fprintf(stderr, "weft: %s: no switch behind this socket (it has ended)\n",
 			address->sun_path);
+	else if (errno == EACCES)
+		complain_denied(address->sun_path);
 	else
 		fprintf(stderr, "weft: %s: %s\n", address->sun_path, strerror(errno));
 	if (fd >= 0)
@@ -231,9 +282,10 @@ json_t *client_call(const struct client_request *request)
 
 	if (!find_socket(request, sizeof(address.sun_path), address.sun_path))
 		return NULL;
-	fd = connect_to(&address);
+	fd = connect_to(request, &address);
 	if (fd < 0)
 		return NULL;
+	fail(request, CLIENT_REFUSED);
 	if (!send_request(fd, request))
 		fprintf(stderr, "weft: %s: %s\n", address.sun_path, strerror(errno));
 	else if (read_reply(fd, address.sun_path, &buffer, &reply))

@@ -8,12 +8,29 @@
 
 #include "base/types.h"
 
+enum client_fault {
+	CLIENT_REFUSED, // the switch said no, or nothing that can be read
+	CLIENT_ABSENT,  // no such switch is running, or none, or it is not clear which
+	CLIENT_DENIED,  // the user may not talk to it
+};
+
 struct client_request {
 	const char *run_dir; // of the sockets NAME.sock
 	const char *name;    // of the switch; NULL: the only one there is
 	const char *method;
-	const char *target; // path and query
+	const char *target;       // path and query
+	enum client_fault *fault; // what NULL means; may be NULL itself
 };
+
+enum { CLIENT_NAMES_MAX = 64, CLIENT_NAME_BYTES = 64 };
+
+struct client_names {
+	char name[CLIENT_NAMES_MAX][CLIENT_NAME_BYTES];
+	uint32_t count;
+};
+
+// Names of the switches that have a socket in a directory, sorted; 0, or -errno and none.
+int client_list(const char *run_dir, struct client_names *names);
 
 // The answer as a JSON object that the caller releases, or NULL after a line on stderr.
 json_t *client_call(const struct client_request *request);

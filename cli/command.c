@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The command table and how words find their row. The longest row whose words are all given wins;
-// a word that fits nowhere gets the nearest one that would.
+// The command table, in the order of the help, and other words for some of its rows: what SONiC's
+// users type.
 
 #include "cli/command.h"
 
-#include <string.h>
-
-#include "sys/nearest.h"
-
 #define STATS "GET", "/v1/stats"
 
-static const struct command commands[] = {
+const struct command commands[] = {
 	{ "show interface", "state and counters of ports", STATS, cmd_show_interface,
 	  TAKES_PORT | COUNTS },
 	{ "show interface headroom", "what each port needs for lossless classes, and has", STATS,
@@ -76,166 +72,15 @@ static const struct command commands[] = {
 	  TAKES_PORT | TAKES_ONE_PORT },
 };
 
-enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
+const uint32_t command_count = sizeof(commands) / sizeof(commands[0]);
 
-// The word at position `at` of a row, empty beyond the last; in `out` of NEAREST_WORD_BYTES.
-static void word_at(const struct command *command, uint32_t at, char out[NEAREST_WORD_BYTES])
-{
-	const char *word = command->words;
-	size_t len;
+const struct command_alias command_aliases[] = {
+	{ "show interfaces portchannel", { "show", "lag" } },
+	{ "show interfaces", { "show", "interface" } },
+	{ "show ip route", { "show", "route" } },
+	{ "show ipv6 route", { "show", "route" } },
+	{ "show hash", { "show", "switch-hash", "global" } },
+	{ "pfcwd show", { "show", "pfcwd" } },
+};
 
-	for (; at > 0 && *word != '\0'; at--) {
-		word += strcspn(word, " ");
-		word += *word == ' ';
-	}
-	len = strcspn(word, " ");
-	if (len >= NEAREST_WORD_BYTES)
-		len = NEAREST_WORD_BYTES - 1;
-	memcpy(out, word, len);
-	out[len] = '\0';
-}
-
-// How many of the given words a row begins with.
-static uint32_t matching_words(const struct command *command, const char *const *words,
-			       uint32_t count)
-{
-	char word[NEAREST_WORD_BYTES];
-	uint32_t i = 0;
-
-	for (; i < count; i++) {
-		word_at(command, i, word);
-		if (word[0] == '\0' || strcmp(word, words[i]) != 0)
-			break;
-	}
-	return i;
-}
-
-static bool ends_at(const struct command *command, uint32_t at)
-{
-	char word[NEAREST_WORD_BYTES];
-
-	word_at(command, at, word);
-	return word[0] == '\0';
-}
-
-// Says that words[at] fits nowhere, and what would.
-static void complain_unknown(const char *const *words, uint32_t at)
-{
-	struct nearest near = nearest_to(words[at]);
-	char best[NEAREST_WORD_BYTES] = "";
-	char word[NEAREST_WORD_BYTES];
-
-	for (uint32_t i = 0; i < COMMAND_COUNT; i++) {
-		if (matching_words(&commands[i], words, at) != at)
-			continue;
-		word_at(&commands[i], at, word);
-		nearest_offer(&near, word);
-		if (near.best == word) {
-			memcpy(best, word, sizeof(best));
-			near.best = best;
-		}
-	}
-	fputs("weft:", stderr);
-	for (uint32_t i = 0; i < at; i++)
-		fprintf(stderr, " %s", words[i]);
-	if (near.best != NULL)
-		fprintf(stderr, " %s: unknown; did you mean %s?\n", words[at], near.best);
-	else
-		fprintf(stderr, " %s: unknown; see weft help\n", words[at]);
-}
-
-const char *command_value_keys(const struct command *command)
-{
-	if (command->takes & TAKES_QUEUE_ON)
-		return "port queue on";
-	return command->takes & TAKES_ON ? "on" : "";
-}
-
-uint32_t command_value_count(const struct command *command)
-{
-	if (command->takes & TAKES_QUEUE_ON)
-		return 3;
-	return (command->takes & TAKES_ON) != 0;
-}
-
-static const char *value_usage(const struct command *command)
-{
-	if (command->takes & TAKES_QUEUE_ON)
-		return "PORT QUEUE on|off";
-	return command->takes & TAKES_ON ? "on|off" : "";
-}
-
-// One more word than its own.
-static bool takes_word(const struct command *command)
-{
-	return command->takes & (TAKES_PORT | TAKES_PREFIX);
-}
-
-const struct command *command_find(const char *const *words, uint32_t count, const char **word,
-				   bool *listed)
-{
-	const struct command *found = NULL;
-	uint32_t found_words = 0;
-	uint32_t deepest = 0;
-
-	*word = NULL;
-	*listed = false;
-	for (uint32_t i = 0; i < COMMAND_COUNT; i++) {
-		const uint32_t depth = matching_words(&commands[i], words, count);
-
-		if (depth > deepest)
-			deepest = depth;
-		if (depth > found_words && ends_at(&commands[i], depth)) {
-			found = &commands[i];
-			found_words = depth;
-		}
-	}
-	if (found != NULL && count == found_words && (found->takes & TAKES_ONE_PORT)) {
-		fprintf(stderr, "weft: %s: which port?\n", found->words);
-		return NULL;
-	}
-	if (found != NULL && count == found_words + command_value_count(found))
-		return found;
-	if (found != NULL && command_value_count(found) > 0) {
-		fprintf(stderr, "weft: %s: needs %s\n", found->words, value_usage(found));
-		return NULL;
-	}
-	if (found != NULL && takes_word(found) && count == found_words + 1) {
-		*word = words[found_words];
-		return found;
-	}
-	if (found != NULL) {
-		fprintf(stderr, "weft: %s: one word too many: %s\n", found->words,
-			words[found_words + takes_word(found)]);
-	} else if (deepest == count) {
-		command_help(words, count, stdout);
-		*listed = true;
-	} else {
-		complain_unknown(words, deepest);
-	}
-	return NULL;
-}
-
-static const char *word_name(const struct command *command)
-{
-	if (command->takes & TAKES_PREFIX)
-		return "[PREFIX]";
-	if (command->takes & TAKES_ONE_PORT)
-		return "PORT";
-	return command->takes & TAKES_PORT ? "[PORT]" : "";
-}
-
-void command_help(const char *const *words, uint32_t count, FILE *out)
-{
-	for (uint32_t i = 0; i < COMMAND_COUNT; i++) {
-		const struct command *command = &commands[i];
-		const char *usage = value_usage(command);
-		char line[64];
-
-		if (matching_words(command, words, count) != count)
-			continue;
-		snprintf(line, sizeof(line), "%s%s%s", command->words, usage[0] != '\0' ? " " : "",
-			 usage);
-		fprintf(out, "  weft %-33s %-8s %s\n", line, word_name(command), command->help);
-	}
-}
+const uint32_t command_alias_count = sizeof(command_aliases) / sizeof(command_aliases[0]);

@@ -8,11 +8,17 @@
 #include <stdio.h>
 
 #include "cli/report.h"
+#include "sys/nearest.h"
+
+enum { COMMAND_WORDS_MAX = 8, COMMAND_ALIAS_WORDS = 4 };
 
 struct query {
-	const json_t *reply; // the switch's answer
-	const char *port;    // name or alias of the only port wanted, NULL: all
-	const char *kind;    // of watermarks
+	json_t *reply;     // the switch's answer
+	json_t *before;    // an earlier one, of commands that ask TWICE
+	json_t *also;      // the answer of the command's other target
+	const char *port;  // name or alias of the only port wanted, NULL: all
+	const char *queue; // the word behind the port, NULL: none
+	const char *kind;  // of watermarks
 	bool nonzero;
 	bool check_storm; // look for a queue that is stormed
 	bool history;     // of received pauses
@@ -31,6 +37,11 @@ enum command_takes {
 	TAKES_QUEUE_ON = 16, // three more words: a port, a queue, on or off
 	TAKES_ON = 32,       // one more word: on or off
 	TAKES_PREFIX = 64,   // one more word: an address or network, goes with the request
+	TAKES_QUEUE = 128,   // with TAKES_PORT: a queue may follow the port
+	TAKES_PERSISTENT = 256, // the target gets ?watermark=persistent
+	TWICE = 512,            // asks a second time, a moment later
+	ALSO_QOS = 1024,        // asks for /v1/qos too
+	ALSO_ACL = 2048,        // asks for /v1/acl too
 };
 
 struct command {
@@ -42,15 +53,36 @@ struct command {
 	enum command_takes takes;
 };
 
+// Other words for the first words of a command.
+struct command_alias {
+	const char *words;
+	const char *to[COMMAND_ALIAS_WORDS]; // NULL behind the last
+};
+
+extern const struct command commands[];
+extern const uint32_t command_count;
+extern const struct command_alias command_aliases[];
+extern const uint32_t command_alias_count;
+
+// Puts the words of a command in the place of an alias that the words begin with; there is room for
+// COMMAND_WORDS_MAX of them.
+void command_expand(const char **words, uint32_t *count);
+
+// The words that may follow these, which are as the table spells them, in its order; their number,
+// at most `max`.
+uint32_t command_next_words(const char *const *words, uint32_t count,
+			    char out[][NEAREST_WORD_BYTES], uint32_t max);
+
 // The words that a command takes as values of its query: their keys, separated by spaces and in
 // order, "" for none; and their number.
 const char *command_value_keys(const struct command *command);
 uint32_t command_value_count(const struct command *command);
 
-// Finds the command of the words; *word is the word behind it or NULL. NULL and an explanation when
+// Finds the command of the words, each of which may be cut short while it is clear which one is
+// meant; *values are the words behind its own. NULL and an explanation when
 // there is none: a list of the commands that begin so in *listed, or a line on stderr.
-const struct command *command_find(const char *const *words, uint32_t count, const char **word,
-				   bool *listed);
+const struct command *command_find(const char *const *words, uint32_t count,
+				   const char *const **values, bool *listed);
 
 // Prints commands that begin with the words, with a line of help each.
 void command_help(const char *const *words, uint32_t count, FILE *out);

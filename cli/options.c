@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "sys/nearest.h"
 
 enum option_id {
@@ -19,6 +20,8 @@ enum option_id {
 	OPTION_HISTORY,
 	OPTION_KIND,
 	OPTION_TOTAL,
+	OPTION_INTERVAL,
+	OPTION_COUNT,
 	OPTION_HELP,
 	OPTION_VERSION,
 };
@@ -42,6 +45,9 @@ static const struct option_row rows[] = {
 	[OPTION_KIND] = { "-k", "--kind", "KIND",
 			  "watermarks: user, persistent or periodic (user)" },
 	[OPTION_TOTAL] = { "", "--total", NULL, "counters with what you have cleared" },
+	[OPTION_INTERVAL] = { "-i", "--interval", "TIME",
+			      "between two looks, such as 500ms (watch: 1s, else 300ms)" },
+	[OPTION_COUNT] = { "-c", "--count", "N", "watch: end after so many looks" },
 	[OPTION_HELP] = { "-h", "--help", NULL, "print help" },
 	[OPTION_VERSION] = { "-V", "--version", NULL, "print the version" },
 };
@@ -85,6 +91,8 @@ static void set(struct options *options, enum option_id id, const char *value)
 	case OPTION_HISTORY: options->history = true; break;
 	case OPTION_KIND: options->kind = value; break;
 	case OPTION_TOTAL: options->total = true; break;
+	case OPTION_INTERVAL: options->interval = value; break;
+	case OPTION_COUNT: options->count = value; break;
 	case OPTION_HELP: options->help = true; break;
 	case OPTION_VERSION: options->version = true; break;
 	}
@@ -119,6 +127,43 @@ static int take_option(int argc, char **argv, int *at, struct options *options)
 	return 0;
 }
 
+// A plain number is seconds.
+static bool parse_interval(const char *text, uint64_t *ns)
+{
+	uint64_t seconds;
+
+	if (unit_parse(UNIT_NS, text, strlen(text), ns))
+		return *ns >= 10000000 && *ns <= 3600000000000;
+	if (!unit_parse(UNIT_COUNT, text, strlen(text), &seconds) || seconds < 1 || seconds > 3600)
+		return false;
+	*ns = seconds * 1000000000;
+	return true;
+}
+
+// What options say, once all are known.
+static int judge(struct options *options)
+{
+	const char *count = options->count;
+
+	if (!kind_valid(options->kind)) {
+		fprintf(stderr, "weft: --kind %s: allowed: user, persistent or periodic\n",
+			options->kind);
+		return -EINVAL;
+	}
+	if (options->interval != NULL &&
+	    !parse_interval(options->interval, &options->interval_ns)) {
+		fprintf(stderr, "weft: --interval %s: allowed: 10ms to 1 hour, as in 500ms\n",
+			options->interval);
+		return -EINVAL;
+	}
+	if (count != NULL && (!unit_parse(UNIT_COUNT, count, strlen(count), &options->looks) ||
+			      options->looks == 0)) {
+		fprintf(stderr, "weft: --count %s: allowed: 1 or more\n", count);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int options_parse(int argc, char **argv, struct options *options)
 {
 	*options = (struct options){ .run_dir = "/run/weft", .kind = "user" };
@@ -127,7 +172,7 @@ int options_parse(int argc, char **argv, struct options *options)
 
 		if (argv[i][0] == '-' && argv[i][1] != '\0') {
 			rc = take_option(argc, argv, &i, options);
-		} else if (options->word_count == OPTIONS_WORDS_MAX) {
+		} else if (options->word_count == COMMAND_WORDS_MAX) {
 			fprintf(stderr, "weft: too many words from %s on\n", argv[i]);
 			rc = -EINVAL;
 		} else {
@@ -136,12 +181,7 @@ int options_parse(int argc, char **argv, struct options *options)
 		if (rc < 0)
 			return rc;
 	}
-	if (!kind_valid(options->kind)) {
-		fprintf(stderr, "weft: --kind %s: allowed: user, persistent or periodic\n",
-			options->kind);
-		return -EINVAL;
-	}
-	return 0;
+	return judge(options);
 }
 
 void options_help(FILE *out)

@@ -7,8 +7,7 @@
 #include <stdio.h>
 
 #include "base/types.h"
-
-enum { OPTIONS_WORDS_MAX = 8 };
+#include "cli/command.h"
 
 struct options {
 	const char *name;    // of the switch, NULL: not given
@@ -19,9 +18,13 @@ struct options {
 	bool total; // counters as the switch has them
 	bool check_storm;
 	bool history;
+	const char *interval; // as given, NULL: not
+	const char *count;
+	uint64_t interval_ns; // between two looks; 0: not given
+	uint64_t looks;       // 0: no end
 	bool help;
 	bool version;
-	const char *words[OPTIONS_WORDS_MAX];
+	const char *words[COMMAND_WORDS_MAX];
 	uint32_t word_count;
 };
 

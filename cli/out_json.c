@@ -23,16 +23,23 @@ static json_t *rows_as_objects(const struct table *table)
 	return list;
 }
 
-int out_json(const struct report *report, FILE *out)
+json_t *report_json(const struct report *report)
 {
 	json_t *tables = json_object();
-	int rc = 0;
 
 	for (uint32_t i = 0; i < report->table_count; i++) {
 		const struct table *table = &report->table[i];
 
 		json_object_set_new(tables, table->key, rows_as_objects(table));
 	}
+	return tables;
+}
+
+int out_json(const struct report *report, FILE *out)
+{
+	json_t *tables = report_json(report);
+	int rc = 0;
+
 	if (json_dumpf(tables, out, JSON_INDENT(2)) < 0 || fputc('\n', out) == EOF ||
 	    fflush(out) != 0)
 		rc = -EIO;

@@ -65,6 +65,9 @@ void table_add_list(struct table *table, const json_t *list);
 
 void report_release(struct report *report);
 
+// The report as a JSON object: a new reference.
+json_t *report_json(const struct report *report);
+
 // Both print to `out` and return 0 or -errno.
 int out_table(const struct report *report, FILE *out);
 int out_json(const struct report *report, FILE *out);

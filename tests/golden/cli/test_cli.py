@@ -9,6 +9,7 @@
 # usage: test_cli.py WEFT [--update]
 # --update writes the transcript anew; read the difference before it is believed.
 """Compares the output of the weft command with a transcript."""
+import grp
 import os
 import re
 import shlex
@@ -95,7 +96,12 @@ SWITCHES = {
     'bad/refusing': lambda request: reply(b'{"error": "frozen"}', '409 Conflict'),
     'bad/failing': lambda request: reply(b'<html>', '500 Internal'),
     'bad/empty': lambda request: reply(b'', '200 OK'),
+    'denied/shut': well_behaved,
+    'denied/group': well_behaved,
 }
+# Sockets that their users may not write to.
+DENIED = {'denied/shut.sock': 0, 'denied/group.sock': 0o020}
+NOBODY = 65534
 
 
 def serve(listener, behave):
@@ -127,22 +133,37 @@ def start_switches():
         listener.bind(f'{name}.sock')
         listener.listen()
         threading.Thread(target=serve, args=(listener, behave), daemon=True).start()
+    for name, mode in DENIED.items():
+        os.chmod(name, mode)
     with socket.socket(socket.AF_UNIX) as gone:     # its file stays, nobody listens
         gone.bind('bad/gone.sock')
     os.makedirs('none')
     Path('none/notes.txt').touch()
 
 
+def unprivileged():
+    """What may be denied something: not root."""
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+
+
 def run(weft, command):
     """Output and exit status of one line of the transcript."""
+    denied = '--run-dir denied' in command
     args = shlex.split(command)[1:]
     if '--run-dir' not in command:
         args = ['--run-dir', 'run'] + args
     done = subprocess.run([weft, *args], env={**os.environ, 'XDG_CACHE_HOME': os.path.abspath('cache')},
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          preexec_fn=unprivileged if denied else None,
                           timeout=LIMIT_S, check=False)
     status = f'[exit {done.returncode}]\n' if done.returncode else ''
-    return done.stdout.decode() + status
+    text = done.stdout.decode()
+    if denied:
+        text = text.replace(f'group {grp.getgrgid(os.getegid()).gr_name}', 'group GROUP')
+    return text + status
 
 
 def read_transcript(path):
@@ -158,6 +179,7 @@ def main():
     failed = 0
     with tempfile.TemporaryDirectory(prefix='weft-cli-') as directory:
         os.chdir(directory)
+        os.chmod(directory, 0o755)
         start_switches()
         have = [run(weft, command) for command, _ in cases]
         os.chdir(HERE)

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One command: its words become requests, the answers become tables, for one switch or, with
+// -n all, for each that runs. Tables of several switches have a line with the name above them; in
+// JSON they are members of one object.
+
+#include "cli/run.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/baseline.h"
+#include "cli/client.h"
+#include "cli/ports.h"
+
+enum { TARGET_BYTES = 256 };
+
+// A command on its way: what it asks, and where.
+struct running {
+	const struct command *command;
+	const struct options *options;
+	const char *const *values; // words behind the command's own
+	uint32_t value_count;
+	const char *name; // of the switch, NULL: the only one
+	char target[TARGET_BYTES];
+	struct report report;
+	bool cleared; // counters are shown without what the user has cleared
+};
+
+// Makes the last words values of the query: ?port=Ethernet4&queue=3&on=on. False after a line on
+// stderr when one has a character that names and numbers do not have.
+static bool add_values(struct running *run)
+{
+	const uint32_t count = command_value_count(run->command);
+	const char *key = command_value_keys(run->command);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const char *word = run->values[i];
+		const size_t key_len = strcspn(key, " ");
+		const size_t len = strlen(run->target);
+
+		if (strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				 "_.-") != strlen(word) ||
+		    len + key_len + strlen(word) + 2 >= TARGET_BYTES) {
+			fprintf(stderr, "weft: %s: %s is no value\n", run->command->words, word);
+			return false;
+		}
+		snprintf(run->target + len, TARGET_BYTES - len, "%c%.*s=%s", i == 0 ? '?' : '&',
+			 (int)key_len, key, word);
+		key += key_len + 1;
+	}
+	return true;
+}
+
+static const char *first_value(const struct running *run)
+{
+	return run->value_count > 0 ? run->values[0] : NULL;
+}
+
+// The kind of watermark that the command is about, NULL: none.
+static const char *kind_of(const struct running *run)
+{
+	if (run->command->takes & TAKES_PERSISTENT)
+		return "persistent";
+	return run->command->takes & TAKES_KIND ? run->options->kind : NULL;
+}
+
+// The request of a command; false when the word behind it would change its meaning: what no port's
+// name and no address may hold.
+static bool make_target(struct running *run)
+{
+	const enum command_takes takes = run->command->takes;
+	const char *kind = kind_of(run);
+	const char *word = first_value(run);
+	const char *key = NULL;
+
+	if (word != NULL && takes & TAKES_ONE_PORT)
+		key = "&port=";
+	if (word != NULL && takes & TAKES_PREFIX)
+		key = "?prefix=";
+	if (key != NULL && word[strcspn(word, " \r\n&?#%+")] != '\0') {
+		fprintf(stderr, "weft: no %s %s; see weft show %s\n",
+			takes & TAKES_PREFIX ? "prefix" : "port", word,
+			takes & TAKES_PREFIX ? "route" : "interface");
+		return false;
+	}
+	snprintf(run->target, TARGET_BYTES, "%s%s%s%s%s", run->command->target,
+		 kind != NULL ? "?watermark=" : "", kind != NULL ? kind : "",
+		 key != NULL ? key : "", key != NULL ? word : "");
+	return true;
+}
+
+static int exit_of(enum client_fault fault)
+{
+	switch (fault) {
+	case CLIENT_REFUSED: break;
+	case CLIENT_ABSENT: return EXIT_ABSENT;
+	case CLIENT_DENIED: return EXIT_DENIED;
+	}
+	return EXIT_REFUSED;
+}
+
+json_t *run_ask(const struct options *options, const char *name, const char *method,
+		const char *target, int *status)
+{
+	enum client_fault fault = CLIENT_REFUSED;
+	json_t *reply = client_call(
+		&(struct client_request){ options->run_dir, name, method, target, &fault });
+
+	if (reply == NULL)
+		*status = exit_of(fault);
+	return reply;
+}
+
+void run_wait(uint64_t ns)
+{
+	struct timespec left = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+
+	nanosleep(&left, NULL);
+}
+
+// Fills the query with answers; an exit status.
+static int ask(struct running *run, struct query *query)
+{
+	const struct command *command = run->command;
+	int status = EXIT_DONE;
+
+	if (command->takes & TWICE) {
+		query->before = run_ask(run->options, run->name, command->method, run->target,
+					&status);
+		if (query->before == NULL)
+			return status;
+		run_wait(run->options->interval_ns != 0 ? run->options->interval_ns : 300000000);
+	}
+	query->reply = run_ask(run->options, run->name, command->method, run->target, &status);
+	if (query->reply != NULL && (command->takes & (ALSO_QOS | ALSO_ACL)))
+		query->also = run_ask(run->options, run->name, "GET",
+				      command->takes & ALSO_QOS ? "/v1/qos" : "/v1/acl", &status);
+	return status;
+}
+
+static int show(struct running *run, struct query *query)
+{
+	int rc = port_check(query);
+
+	if (rc == 0 && (run->command->takes & COUNTS) && !run->options->total) {
+		run->cleared = baseline_apply(query->reply);
+		baseline_apply(query->before);
+	}
+	if (rc == 0)
+		rc = run->command->run(query, &run->report);
+	if (rc < 0)
+		report_release(&run->report);
+	return rc == 0 && !run->report.alarm ? EXIT_DONE : EXIT_REFUSED;
+}
+
+// Runs the command on one switch and leaves its tables in the report. An exit status.
+static int run_on(struct running *run)
+{
+	const struct options *options = run->options;
+	const enum command_takes takes = run->command->takes;
+	const bool is_port = (takes & TAKES_PORT) && !(takes & TAKES_ONE_PORT);
+	struct query query = {
+		.port = is_port ? first_value(run) : NULL,
+		.queue = is_port && run->value_count > 1 ? run->values[1] : NULL,
+		.kind = kind_of(run),
+		.nonzero = options->nonzero,
+		.check_storm = options->check_storm,
+		.history = options->history,
+	};
+	int status = ask(run, &query);
+
+	if (status == EXIT_DONE)
+		status = show(run, &query);
+	json_decref(query.reply);
+	json_decref(query.before);
+	json_decref(query.also);
+	return status;
+}
+
+static void print(const struct running *run)
+{
+	if (run->cleared)
+		puts("Counters since you cleared them (--total shows all)\n");
+	out_table(&run->report, stdout);
+}
+
+// Every switch that runs, or the one that was named; the worst exit status of them.
+static int run_all(struct running *run, const struct client_names *names)
+{
+	json_t *whole = json_object();
+	int worst = EXIT_DONE;
+
+	for (uint32_t i = 0; i < names->count; i++) {
+		int status;
+
+		run->name = names->name[i];
+		run->cleared = false;
+		if (!run->options->json) {
+			printf("%sSwitch %s\n\n", i > 0 ? "\n" : "", run->name);
+			fflush(stdout);
+		}
+		status = run_on(run);
+		if (status > worst)
+			worst = status;
+		json_object_set_new(whole, run->name, report_json(&run->report));
+		if (!run->options->json)
+			print(run);
+		report_release(&run->report);
+	}
+	if (run->options->json && (json_dumpf(whole, stdout, JSON_INDENT(2)) < 0 || puts("") < 0))
+		worst = EXIT_REFUSED;
+	json_decref(whole);
+	return worst;
+}
+
+static int run_single(struct running *run)
+{
+	int status;
+
+	run->name = run->options->name;
+	status = run_on(run);
+	if (run->report.table_count > 0 && run->options->json)
+		out_json(&run->report, stdout);
+	else if (run->report.table_count > 0)
+		print(run);
+	report_release(&run->report);
+	return ferror(stdout) ? EXIT_REFUSED : status;
+}
+
+int run_command(const struct command *command, const struct options *options,
+		const char *const *values, uint32_t value_count)
+{
+	struct running run = {
+		.command = command,
+		.options = options,
+		.values = values,
+		.value_count = value_count,
+	};
+	struct client_names names;
+
+	if (!make_target(&run))
+		return EXIT_REFUSED;
+	if (command_value_count(command) > 0 && !add_values(&run))
+		return EXIT_USAGE;
+	if (options->name != NULL && strcmp(options->name, "all") == 0 &&
+	    client_list(options->run_dir, &names) == 0 && names.count > 0)
+		return run_all(&run, &names);
+	return run_single(&run);
+}
