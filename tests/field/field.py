@@ -27,6 +27,7 @@ QUANTA = 65535
 PFC, PAUSE = 0x0101, 0x0001
 MAC_CONTROL = b'\x88\x08'
 ALL = range(8)
+HOST = WEFT = None          # programs, set by main()
 STRANGERS = (0x6401, 0x6402)    # 10.77.100.x: no kernel has them, so that none answers
 
 
@@ -102,6 +103,10 @@ class Peer(lab.Host):
         return [(f[17], struct.unpack_from('!8H', f, 18)) for f in self.received()
                 if f[12:16] == MAC_CONTROL + b'\x01\x01']
 
+    def link(self, up):
+        lab.run('ip', '-n', self.name, 'link', 'set', 'eth0', 'up' if up else 'down')
+        self.raw.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)     # that it was down, told once
+
     def send_pfc(self, priorities, quanta, **more):
         self.raw.send(pfc_frame(self.mac, mask(priorities), quanta, **more))
 
@@ -132,6 +137,7 @@ class FieldTest(unittest.TestCase):
     """A switch with PORTS ports, started once. CONFIG is its file but for the ports; PORT the knobs of
     each, or a list of those of every one."""
     PORTS, CONFIG, PORT, SPEED, MTU = 4, lab.LOSSY, '', SPEED, 1500
+    stopped = None
 
     @classmethod
     def setUpClass(cls):
@@ -162,6 +168,10 @@ class FieldTest(unittest.TestCase):
 
     @classmethod
     def stop(cls):
+        """Ends the switch, once."""
+        if cls.stopped is cls.switch.process:
+            return
+        cls.stopped = cls.switch.process
         status = cls.switch.stop()
         if status != 0 or 'every packet is accounted for' not in cls.switch.log():
             raise AssertionError(f'{cls.switch.name}: status {status}:\n{cls.switch.log()}')
@@ -242,19 +252,30 @@ class FieldTest(unittest.TestCase):
         now = self.look()
         return sum(now[port, 'port', 0, key] for key in ('if_in_ucast_pkts', 'if_in_non_ucast_pkts'))
 
+    def post(self, src, dst, count, length=500, **fields):
+        """Sends without waiting for anything."""
+        source, target = self.peers[src], self.peers[dst]
+        for _ in range(count):
+            source.raw.send(frame(source.mac, target.mac, length, number=self.numbers[src], **fields))
+            self.numbers[src] += 1
+
     def send(self, src, dst, count, length=500, **fields):
         """Sends frames to a port's peer and returns when the switch has taken in all of them."""
         before = self.taken_in(src)
-        source, target = self.peers[src], self.peers[dst]
         for first in range(0, count, BATCH):
             for port, priorities in self.held.items():
                 self.peers[port].send_pfc(priorities, QUANTA)
             batch = min(BATCH, count - first)
-            for _ in range(batch):
-                source.raw.send(frame(source.mac, target.mac, length, number=self.numbers[src], **fields))
-                self.numbers[src] += 1
+            self.post(src, dst, batch, length, **fields)
             wait_for(lambda want=before + first + batch: self.taken_in(src) == want, 10,
                      lambda: f'{self.taken_in(src) - before} of {count} frames taken in at {name(src)}')
+
+    def announce(self, port):
+        """The peer says who it is, as hosts do when their link comes up."""
+        peer = self.peers[port]
+        peer.raw.send(frame(peer.mac, 'ff:ff:ff:ff:ff:ff', 60))
+        wait_for(lambda: (peer.mac, name(port)) in ((entry['mac'], entry['port']) for entry in self.switch.get(
+            '/v1/mac')['entries']), 10, f'address of {name(port)}')
 
     def drain(self):
         wait_for(lambda: self.switch.get('/v1/stats')['switch']['queued_packets'] == 0, 30,
@@ -279,4 +300,7 @@ class FieldTest(unittest.TestCase):
 
 
 def main():
+    """PROGRAM WEFT_SWITCH HOST_DPDK WEFT [TEST...]"""
+    global HOST, WEFT
+    HOST, WEFT = sys.argv.pop(2), sys.argv.pop(2)
     lab.main()
