@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Headroom per port class. The arithmetic and its proofs are pfc/headroom_class.c; here is where
-// its numbers come from: the driver's rings, the link's rate, the configuration.
-//
-// The peer is taken to be built like our side where the configuration says nothing else; all
-// frames are taken to be as long as the MTU allows. Marks of resuming (xon) are looked at here too.
+// Headroom as people see it. The arithmetic and its proofs are pfc/headroom_class.c, its numbers
+// come from dpdk/headroom_path.c. Marks of resuming (xon) are looked at here too.
 
 #include "dataplane/headroom.h"
 
 #include <stdio.h>
 
 #include "sys/log.h"
-
-enum {
-	POLL_GAP_NS = 1000000, // allowed between two visits, of our lcore and of a peer like it
-	RESPONSE_MAX_NS = 2000000000, // more is no link that a lossless class may use
-	CABLE_M_PER_US = 198,         // as in the field's formula
-};
 
 const char *headroom_class_name(enum headroom_class class)
 {
@@ -26,13 +17,6 @@ const char *headroom_class_name(enum headroom_class class)
 	case HEADROOM_HOLD: return "hold";
 	}
 	return "";
-}
-
-enum headroom_class headroom_class_of(const struct port *port)
-{
-	if (port->config->pause == CONFIG_PAUSE_HOLD || port->pfc == PFC_PATH_DEVICE)
-		return HEADROOM_HOLD;
-	return port->driver->class == DRIVER_WIRE ? HEADROOM_WIRE : HEADROOM_RING;
 }
 
 static uint64_t frames_bytes(const struct port *port, uint64_t frames)
@@ -50,72 +34,13 @@ uint64_t headroom_tx_ring_bytes(const struct port *port)
 	return frames_bytes(port, (uint64_t)port->tx_ring_frames + PKTIO_BURST);
 }
 
-static void fill_wire(const struct port *port, const struct port_profile *pf,
-		      struct headroom_path *path)
-{
-	const uint64_t peer_ring = port->config->peer_ring;
-
-	path->bps = pf->rx.bps;
-	path->delay_ns = (port->config->cable * 1000 + CABLE_M_PER_US - 1) / CABLE_M_PER_US;
-	path->response_ns = port->config->peer_response;
-	if (path->response_ns == CONFIG_UNSET)
-		path->response_ns = headroom_response_ns(&headroom_asic_virtual, path->bps);
-	path->gap_ns = POLL_GAP_NS;
-	path->ring_frames = port->rx_ring_frames;
-	path->ahead_frames = port->tx_ring_frames + 1;
-	path->peer_frames = peer_ring == CONFIG_UNSET ? port->tx_ring_frames : (uint32_t)peer_ring;
-}
-
-// A software link is one ring each way: the peer's transmit ring is our receive ring, and beyond it
-// the peer holds back what its driver refused.
-static void fill_ring(const struct port *port, const struct port_profile *pf,
-		      struct headroom_path *path)
-{
-	const uint64_t peer_ring = port->config->peer_ring;
-
-	path->bps = pf->line.bps;
-	path->response_ns = port->config->peer_response;
-	if (path->response_ns == CONFIG_UNSET)
-		path->response_ns = POLL_GAP_NS;
-	// A paced peer may catch up after a late poll.
-	path->response_ns += pf->line.burst_ns;
-	path->ring_frames = port->rx_ring_frames;
-	path->peer_frames = peer_ring == CONFIG_UNSET ? PKTIO_BURST : (uint32_t)peer_ring;
-	path->visit_frames = PKTIO_TX_BURSTS * PKTIO_BURST;
-}
-
-static void fill_path(const struct instance *in, uint32_t i, struct headroom_path *path)
-{
-	const struct impair_profile *impair = &in->profile->port[i].impair;
-
-	switch (path->class) {
-	case HEADROOM_WIRE: fill_wire(&in->port[i], &in->profile->port[i], path); break;
-	case HEADROOM_RING: fill_ring(&in->port[i], &in->profile->port[i], path); break;
-	case HEADROOM_HOLD: break;
-	}
-	// What is on a link that is long on purpose comes in after XOFF as well.
-	path->response_ns = u64_min(path->response_ns + impair->delay_ns + impair->jitter_ns,
-				    RESPONSE_MAX_NS);
-	if (impair->on && path->bps == 0)
-		path->peer_frames += impair->limit;
-	// And it goes on to do so while the queue behind it is not polled.
-	if (impair->on && in->port[i].pfc == PFC_PATH_DEVICE)
-		path->burst_frames += impair->limit;
-}
-
 uint64_t headroom_need_bytes(const struct instance *in, uint32_t i)
 {
-	const struct port *port = &in->port[i];
-	struct headroom_path path = {
-		.class = headroom_class_of(port),
-		.burst_frames = PKTIO_BURST,
-		.frame_bytes = port_frame_bytes(port),
-		.cell_bytes = in->profile->cell_bytes,
-	};
+	struct headroom_path path;
 
-	if (port->ethdev == PORT_NO_DEVICE)
+	if (in->port[i].ethdev == PORT_NO_DEVICE)
 		return 0;
-	fill_path(in, i, &path);
+	path = headroom_path_of(&in->port[i], &in->profile->port[i], in->profile->cell_bytes);
 	return headroom_class_bytes(&path);
 }
 

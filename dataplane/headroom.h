@@ -5,15 +5,13 @@
 // proofs are in pfc/headroom_class.c.
 #pragma once
 
+#include "dataplane/dpdk/headroom_path.h"
 #include "dataplane/dpdk/instance.h"
 
 // Bytes that a pause cannot recall any more on our side: the driver's transmit ring and a refused
 // burst. The peer's headroom must cover them.
 uint64_t headroom_tx_ring_bytes(const struct port *port);
 
-// By what the port loses nothing: what its configuration says (pause = "hold"), that the device
-// does PFC itself, for then each lossless group is held alone, else its driver.
-enum headroom_class headroom_class_of(const struct port *port);
 const char *headroom_class_name(enum headroom_class class);
 
 // Bytes of headroom (xoff) that a lossless priority group of port `i` needs, taking the peer to be

@@ -78,15 +78,15 @@ static uint64_t charge_in(const struct headroom_path *path, uint64_t bits)
 // Longer receive rings change nothing, they only hold what comes in that time. A mix of frames that
 // starts within a time T ends at most one frame after it, so its charge is at most T at the rate of
 // the length that costs most per bit, and one largest frame.
-static uint64_t wire_bytes(const struct headroom_path *path)
+static uint64_t wire_bits(const struct headroom_path *path)
 {
 	const uint64_t frame_bits = 8 * (path->frame_bytes + (uint64_t)WIRE_EXTRA_BYTES);
 	const uint64_t waiting = u64_min(bits_in(path->bps, path->gap_ns),
 					 path->ring_frames * frame_bits);
 
-	return charge_in(path, (1ull + path->ahead_frames + path->peer_frames) * frame_bits +
-				       bits_in(path->bps, 2 * path->delay_ns + path->response_ns) +
-				       8 * PFC_WIRE_BYTES + waiting);
+	return (1ull + path->ahead_frames + path->peer_frames) * frame_bits +
+	       bits_in(path->bps, 2 * path->delay_ns + path->response_ns) + 8 * PFC_WIRE_BYTES +
+	       waiting;
 }
 
 // A software link has no bits in flight, but its ring may be full and its peer may hold what did
@@ -121,9 +121,31 @@ uint64_t headroom_class_bytes(const struct headroom_path *path)
 	WEFT_CHECK(path->gap_ns <= 10ull * GIGA && path->bps <= 1600ull * GIGA);
 
 	switch (path->class) {
-	case HEADROOM_WIRE: return wire_bytes(path);
+	case HEADROOM_WIRE: return charge_in(path, wire_bits(path));
 	case HEADROOM_RING: return ring_bytes(path);
 	case HEADROOM_HOLD: return hold_bytes(path);
+	}
+	return 0;
+}
+
+// Frames that start within `bits` of wire: the first at once, the others behind shortest ones.
+static uint64_t frames_in(uint64_t bits)
+{
+	return bits / (8 * (FRAME_MIN_BYTES + WIRE_EXTRA_BYTES)) + 1;
+}
+
+// The same sums as above over frames instead of bytes: rings count frames anyhow, and what a rate
+// brings are as many as possible when all are short.
+uint64_t headroom_class_frames(const struct headroom_path *path)
+{
+	const uint64_t held = (uint64_t)path->burst_frames + path->ring_frames + path->peer_frames;
+
+	switch (path->class) {
+	case HEADROOM_WIRE: return frames_in(wire_bits(path));
+	case HEADROOM_RING:
+		return held + (path->bps == 0 ? path->visit_frames :
+						frames_in(bits_in(path->bps, path->response_ns)));
+	case HEADROOM_HOLD: return path->burst_frames;
 	}
 	return 0;
 }

@@ -242,3 +242,6 @@ struct headroom_path {
 // Headroom (xoff) that a lossless priority group needs behind this path. The proof of each class is
 // in the file. Values outside the ranges above are programmer errors.
 uint64_t headroom_class_bytes(const struct headroom_path *path);
+
+// The most frames, of any length, that this headroom is for.
+uint64_t headroom_class_frames(const struct headroom_path *path);

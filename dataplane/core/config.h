@@ -162,6 +162,7 @@ struct turn_config {
 #include "schema/config.def"
 };
 
+enum config_roce { CONFIG_ROCE_OFF, CONFIG_ROCE_LOSSLESS, CONFIG_ROCE_LOSSY, CONFIG_ROCE_SONIC };
 enum config_pause { CONFIG_PAUSE_FRAMES, CONFIG_PAUSE_HOLD };
 enum config_steer { CONFIG_STEER_ALL, CONFIG_STEER_ROCE };
 enum config_lag_mode { CONFIG_LAG_STATIC, CONFIG_LAG_LACP };
@@ -172,6 +173,8 @@ enum config_forwarding { CONFIG_FORWARDING_STANDALONE, CONFIG_FORWARDING_MANAGED
 enum config_source_guard { CONFIG_GUARD_OFF, CONFIG_GUARD_MAC, CONFIG_GUARD_IP };
 enum config_trust { CONFIG_TRUST_DSCP, CONFIG_TRUST_PCP };
 enum config_pool_type { CONFIG_POOL_INGRESS, CONFIG_POOL_EGRESS };
+enum config_pool_mode { CONFIG_POOL_STATIC, CONFIG_POOL_DYNAMIC };
+enum config_ecn { CONFIG_ECN_NONE, CONFIG_ECN_ALL };
 enum config_scheduler_type { CONFIG_SCHEDULER_STRICT, CONFIG_SCHEDULER_DWRR };
 enum config_map_type {
 	CONFIG_MAP_DSCP_TO_TC,

@@ -40,7 +40,8 @@ static int build_switch(struct build *b)
 	name_copy(pf->name, sw->name);
 	pf->cell_bytes = (uint32_t)sw->cell;
 	pf->port_count = b->config->port_count;
-	pf->descriptor_count = (uint32_t)sw->descriptors;
+	pf->descriptor_count = sw->descriptors == CONFIG_UNSET ? PROFILE_DESCRIPTORS :
+								 (uint32_t)sw->descriptors;
 	pf->mac_count = (uint32_t)sw->mac_count;
 	pf->mac_age_ns = sw->mac_age;
 	pf->solicit_ns = sw->solicit_time;

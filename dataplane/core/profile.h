@@ -43,7 +43,7 @@ struct pg_profile {
 	uint64_t headroom_bytes; // xoff: private headroom, or the largest share of the common one
 	uint64_t xon_bytes;
 	uint64_t xon_offset_bytes;     // 0: unset
-	uint32_t headroom_descriptors; // for headroom_bytes in minimum frames, at most UINT32_MAX
+	uint32_t headroom_descriptors; // by default for headroom_bytes in minimum frames
 	uint8_t pool;
 	bool lossless;
 };
@@ -237,6 +237,9 @@ extern const char *const profile_fault_texts[FAULT_COUNT];
 // Shortest pause time that is accepted: half of it is the period of repeats, which must stay well
 // above the time that a shell is away between two visits of a port.
 enum { PROFILE_PAUSE_MIN_NS = 10000 };
+
+// Packet descriptors where a configuration names none.
+enum { PROFILE_DESCRIPTORS = 65536 };
 
 // Bytes that profile_build() needs for this configuration, right or wrong.
 size_t profile_bytes(const struct sw_config *config);

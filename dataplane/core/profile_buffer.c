@@ -9,9 +9,9 @@
 // shared    what the reserves bound to a pool leave of its size; private headroom comes on top.
 // lossless  a priority group with headroom.
 //
-// Descriptors: headroom of every lossless group in minimum frames is set aside, so a pause by
-// bytes and one by descriptors are covered alike; the rest is shared. Groups and queues that are
-// not bound admit nothing; no class reaches them.
+// Descriptors: headroom of every lossless group, in minimum frames unless its profile knows better,
+// is set aside, so a pause by bytes and one by descriptors are covered alike; the rest is shared.
+// Groups and queues that are not bound admit nothing; no class reaches them.
 
 #include "dataplane/core/profile_build.h"
 
@@ -115,7 +115,9 @@ static struct pg_profile pg_of(const struct build *b, const struct buffer_profil
 		.headroom_bytes = row->xoff,
 		.xon_bytes = row->xon,
 		.xon_offset_bytes = row->xon_offset,
-		.headroom_descriptors = descriptors_for(row->xoff),
+		.headroom_descriptors = row->xoff_descriptors == CONFIG_UNSET ?
+						descriptors_for(row->xoff) :
+						(uint32_t)row->xoff_descriptors,
 		.pool = pool,
 		.lossless = row->xoff != 0,
 	};

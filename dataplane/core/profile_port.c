@@ -18,8 +18,11 @@ static const uint64_t unpaced_bps = 10000000000;
 static int resolve_map(struct build *b, const struct port_config *row, enum config_map_type type,
 		       const char *name, struct class_map *out)
 {
-	const char *text = map_builtin(type, name);
+	const char *text;
 
+	if (name[0] == '\0')
+		name = "AZURE";
+	text = map_builtin(type, name);
 	for (uint32_t i = 0; i < b->config->map_count; i++) {
 		const struct map_config *map = &b->config->map[i];
 

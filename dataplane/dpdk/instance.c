@@ -14,6 +14,7 @@
 
 #include <rte_malloc.h>
 
+#include "dataplane/dpdk/headroom_path.h"
 #include "sys/cfg_load.h"
 #include "sys/fault.h"
 #include "sys/log.h"
@@ -33,6 +34,30 @@ static void print_fault(const struct profile_fault *fault, const char *path, FIL
 		fprintf(errors, "%s:%u: %s\n", path, fault->line, text);
 	else
 		fprintf(errors, "%s: %s\n", path, text);
+}
+
+int instance_resolve(const struct sw_config *written, struct sw_config *config,
+		     struct profile_fault *fault)
+{
+	struct preset_port ports[CONFIG_PORT_MAX];
+
+	for (uint32_t i = 0; i < written->port_count; i++)
+		headroom_foresee(written, i, &ports[i]);
+	return preset_expand(written, ports, config, fault);
+}
+
+static int resolve(struct instance *in, const char *path, FILE *errors)
+{
+	struct profile_fault fault = { 0 };
+	int rc;
+
+	in->config = calloc(1, sizeof(*in->config));
+	if (in->config == NULL)
+		return -ENOMEM;
+	rc = instance_resolve(in->written, in->config, &fault);
+	if (rc != 0)
+		print_fault(&fault, path, errors);
+	return rc;
 }
 
 static int build_profile(struct instance *in, const char *path, FILE *errors)
@@ -89,7 +114,7 @@ static int prepare_ports(struct instance *in, const char *path, FILE *errors)
 	in->port = calloc(in->port_count, sizeof(*in->port));
 	if (in->port == NULL)
 		return -ENOMEM;
-	in->need = pool_need_of((uint32_t)in->config->sw.descriptors + line_mbufs(in->profile));
+	in->need = pool_need_of(in->profile->descriptor_count + line_mbufs(in->profile));
 	for (uint32_t i = 0; i < in->port_count; i++) {
 		struct port *port = &in->port[i];
 
@@ -110,10 +135,12 @@ int instance_load(struct instance *in, const char *path, FILE *errors)
 	int rc;
 
 	*in = (struct instance){ 0 };
-	in->config = calloc(1, sizeof(*in->config));
-	if (in->config == NULL)
+	in->written = calloc(1, sizeof(*in->written));
+	if (in->written == NULL)
 		return -ENOMEM;
-	rc = cfg_load(path, config_tables, CONFIG_TABLE_COUNT, in->config, errors);
+	rc = cfg_load(path, config_tables, CONFIG_TABLE_COUNT, in->written, errors);
+	if (rc == 0)
+		rc = resolve(in, path, errors);
 	if (rc == 0)
 		rc = build_profile(in, path, errors);
 	if (rc == 0)
@@ -198,5 +225,6 @@ void instance_unload(struct instance *in)
 	free(in->tables);
 	free(in->profile);
 	free(in->config);
+	free(in->written);
 	*in = (struct instance){ 0 };
 }

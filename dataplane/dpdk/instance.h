@@ -12,7 +12,8 @@ struct routes;
 
 struct instance {
 	// control: rw until the lcore starts, ro afterwards
-	struct sw_config *config;
+	struct sw_config *written; // as the file says it
+	struct sw_config *config;  // what that means: presets are rows (core/preset.h)
 	uint32_t port_count;
 	struct pool_need need;
 	const struct pools *pools; // of the process
@@ -29,6 +30,11 @@ struct instance {
 // Reads the configuration at `path`, builds the profile and checks the ports, with every error on
 // `errors` ("FILE:LINE: ..."). Needs no EAL. 0, or -errno and nothing left behind.
 int instance_load(struct instance *in, const char *path, FILE *errors);
+
+// Writes into `config` what `written` means: presets become rows, with headroom for the ports as
+// they will be. 0, or -EINVAL with `fault` filled.
+int instance_resolve(const struct sw_config *written, struct sw_config *config,
+		     struct profile_fault *fault);
 
 // EAL memory that the switch will need beside its packet buffers.
 uint64_t instance_bytes(const struct instance *in);

@@ -7,11 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dataplane/core/preset.h"
 #include "dataplane/core/tables.h"
 #include "sys/fault.h"
 #include "tests/cfg_again.h"
 
-enum { NEIGHBORS = 16 };
+enum {
+	NEIGHBORS = 16,
+	HEADROOM_BYTES = 400000, // of a port, where a preset asks
+	HEADROOM_DESCRIPTORS = 2000,
+};
 
 static int build_tables(const struct sw_config *config, const struct sw_profile *pf,
 			struct profile_fault *fault)
@@ -43,14 +48,23 @@ static bool builds(const char *path, const struct sw_config *config)
 	return false;
 }
 
+// As it is, and with the rows of its preset.
 static bool check(const char *path)
 {
+	static struct preset_port needs[CONFIG_PORT_MAX];
+	struct sw_config *written = calloc(1, sizeof(*written));
 	struct sw_config *config = calloc(1, sizeof(*config));
-	const bool good = cfg_load(path, config_tables, CONFIG_TABLE_COUNT, config, stderr) == 0 &&
-			  builds(path, config) &&
-			  cfg_again(config, config_tables, CONFIG_TABLE_COUNT, stderr);
+	struct profile_fault fault;
+	bool good;
 
+	for (uint32_t i = 0; i < CONFIG_PORT_MAX; i++)
+		needs[i] = (struct preset_port){ HEADROOM_BYTES, HEADROOM_DESCRIPTORS };
+	good = cfg_load(path, config_tables, CONFIG_TABLE_COUNT, written, stderr) == 0 &&
+	       preset_expand(written, needs, config, &fault) == 0 && builds(path, config) &&
+	       cfg_again(config, config_tables, CONFIG_TABLE_COUNT, stderr) &&
+	       cfg_again(written, config_tables, CONFIG_TABLE_COUNT, stderr);
 	free(config);
+	free(written);
 	return good;
 }
 

@@ -29,15 +29,15 @@ class Hosts(lab.SmokeTest):
         self.assertEqual(sent['pfc_rx'], got['pfc_tx'])
         self.assertGreater(sent['paused_ns'], 10_000_000)
 
-    def test_incast_through_switch(self):
+    def incast(self, name, port_knobs, buffers):
         """Two at full rate to one of a tenth: the switch pauses both, and not a frame is lost."""
-        ports = [lab.memif_port(f'Ethernet{n}', n, self.dir / f'm{n}', f'speed = "{"10M" if n == 2 else "100M"}"; '
-                                'pfc_enable = "3"; tc_to_pg_map = "three";') for n in range(3)]
-        switch = lab.Switch(self, 'incast', ports, buffers=LOSSLESS).start()
-        receiver = self.host(2, 'm2', 'client', '--wait', '200s')
+        ports = [lab.memif_port(f'Ethernet{n}', n, self.dir / f'{name}{n}',
+                                f'speed = "{"10M" if n == 2 else "100M"}"; {port_knobs}') for n in range(3)]
+        switch = lab.Switch(self, name, ports, buffers=buffers).start()
+        receiver = self.host(2, f'{name}2', 'client', '--wait', '200s')
         # It announces itself; before that, frames to it could only wait, and not many of them.
         lab.wait_for(lambda: switch.get('/v1/mac')['entries'], 20, 'the address of the receiver')
-        senders = [self.host(n, f'm{n}', 'client', '--flow', '2:3:1024') for n in range(2)]
+        senders = [self.host(n, f'{name}{n}', 'client', '--flow', '2:3:1024') for n in range(2)]
         sent = [process.result()['priorities'][3] for process in senders]
         got = lab.end_receivers([receiver], switch)[0]['priorities'][3]
         drops = {f'Ethernet{n}': switch.port(f'Ethernet{n}')['drops'] for n in range(3)}
@@ -48,6 +48,21 @@ class Hosts(lab.SmokeTest):
         self.assertEqual(got['rx_packets'], sum(one['tx_packets'] for one in sent))
         self.assertGreater(got['rx_packets'], 200)
         lab.assert_headroom(self, switch, 'Ethernet0', 'Ethernet1')
+        return switch
+
+    def test_incast_through_switch(self):
+        switch = self.incast('incast', 'pfc_enable = "3"; tc_to_pg_map = "three";', LOSSLESS)
+        self.assert_conserved(switch)
+
+    def test_incast_through_preset(self):
+        """One line instead of all of that; the hosts' own classes are a map of the file."""
+        switch = self.incast('preset', 'dscp_to_tc_map = "hosts";',
+                             'roce = "lossless";\n'
+                             'map = ( { type = "dscp_to_tc"; name = "hosts"; map = "3:3 *:0"; } );')
+        for n in range(3):
+            port = switch.port(f'Ethernet{n}')
+            self.assertEqual(port['priority_groups'][3]['headroom_verdict'], 'enough')
+        self.assertGreater(switch.port('Ethernet2')['queues'][3]['wred_ecn_marked_packets'], 0)
         self.assert_conserved(switch)
 
     def test_queue_per_priority(self):

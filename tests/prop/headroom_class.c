@@ -234,4 +234,18 @@ SEED_TEST(headroom_class, enough_for_every_length, rng, 40)
 	cr_assert_eq(outcome.drops, 0, "%lu of %lu", outcome.used, need);
 	cr_assert_gt(outcome.used, 0);
 	cr_assert_leq(outcome.used, need);
+	cr_assert_leq(outcome.used / charge_of(len, path.cell_bytes), headroom_class_frames(&path));
+}
+
+// Where no rate has a part, frames are counted as they are, whatever their length.
+SEED_TEST(headroom_class, frames_of_rings_are_exact, rng, 40)
+{
+	const bool hold = rng_below(rng, 2) == 0;
+	struct headroom_path path = random_path(rng, hold ? HEADROOM_HOLD : HEADROOM_RING);
+	const uint32_t len = 80 + rng_below(rng, path.frame_bytes - 80);
+	struct outcome outcome;
+
+	path.bps = 0;
+	outcome = play(&path, headroom_class_bytes(&path), len);
+	cr_assert_eq(outcome.used, headroom_class_frames(&path) * len);
 }
