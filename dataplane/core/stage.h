@@ -222,6 +222,11 @@ void tag_pop(struct pkt *p);
 // Gives the packet CE, once, and counts it at its queue and port.
 void mark_ce(struct sw_lcore *lc, struct pkt *p);
 
+// --- block.c ------------------------------------------------------------------------------------
+
+// The queues whose block counts as a received pause.
+uint8_t blocked_queues(const struct port_state *st);
+
 // --- watchdog.c ---------------------------------------------------------------------------------
 
 // The link of a port went up or down: its watchdogs begin anew, storms end. Sets st->refused.

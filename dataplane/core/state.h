@@ -41,7 +41,7 @@ struct queue_state {
 	struct watermark wm_total; // of `bytes`; beyond the reserve it is the shared watermark
 	struct watermark wm_delay;
 	struct queue_stats stats;
-	// sw_tx_block(), in what was room to the next line
+	// blocks that the watchdog counts (block.c), in what was room to the next line
 	uint64_t blocked_ns;         // blocks that have ended
 	uint64_t watched_blocked_ns; // of them, and of a present one, at the watchdog's last poll
 	ns_t blocked_at;             // start of the present one
@@ -122,7 +122,7 @@ struct port_state {
 	uint8_t paused_mask;  // queues paused as of the last sw_tx
 	uint8_t refused;      // queues that take nothing: all while the link is down, or stormed
 	uint8_t unpaused;     // queues on which the watchdog ignores PFC
-	uint8_t blocked;      // queues that the device does not take from, see sw_tx_block()
+	uint8_t blocked;      // queues that are not served, by any of the orders in block.c
 	uint8_t way;          // lcore that takes packets to this port, WAY_LAG: first pick a member
 	uint8_t dwrr_current;
 	struct pacer_state line;
@@ -136,6 +136,10 @@ struct port_state {
 	uint64_t pfc_rx_pkts[PRIO_COUNT];
 	uint64_t pfc_tx_pkts[PRIO_COUNT];
 	uint64_t drops[DROP_REASON_COUNT];
+	// block.c, on the egress side
+	uint8_t device_blocked;   // sw_tx_block()
+	uint8_t dequeue_disabled; // sw_dequeue_disable()
+	bool tx_disabled;         // sw_tx_disable()
 	// watchdog.c, on the egress side but for what it masks
 	uint8_t applied;                        // queues whose action is in effect
 	uint8_t storm_told;                     // queues last reported as stormed

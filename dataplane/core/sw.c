@@ -141,7 +141,7 @@ struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_
 		lc->now = now;
 		lc->tick_at = NS_NEVER;
 		lc->watchdog_at = NS_NEVER;
-		rng_seed(&lc->dice, seed + i);
+		sw_seed(sw, lc->id, seed);
 		init_bridge(&lc->bridge, pf, base + at.tables + i * at.table_bytes);
 		lc->acl = (struct acl_state *)(base + at.tables + i * at.table_bytes + at.acl);
 	}
@@ -160,6 +160,11 @@ struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_
 	lag_rebind(sw, now);
 	credit_deal(sw);
 	return sw;
+}
+
+void sw_seed(struct sw *sw, lcore_t lcore, uint64_t seed)
+{
+	rng_seed(&sw->lcore[lcore.v].dice, seed + lcore.v);
 }
 
 // A wait that an old rate imposed must not outlive it.
@@ -332,24 +337,6 @@ bool sw_held(const struct sw *sw, port_t port)
 	const struct port_state *st = &sw->port[port.v];
 
 	return (st->xoff_mask & (uint8_t)~st->discarded) != 0 && sw->pf->port[port.v].hold;
-}
-
-void sw_tx_block(struct sw *sw, port_t port, uint8_t queues)
-{
-	const ns_t now = lcore_of_port(sw, port)->now;
-	struct port_state *st = &sw->port[port.v];
-	uint32_t changed = st->blocked ^ queues;
-
-	for (; changed != 0; changed &= changed - 1) {
-		const uint32_t id = (uint32_t)__builtin_ctz(changed);
-		struct queue_state *q = &st->queue[id];
-
-		if (queues >> id & 1)
-			q->blocked_at = now;
-		else
-			q->blocked_ns += ns_since(now, q->blocked_at);
-	}
-	st->blocked = queues;
 }
 
 uint8_t sw_xoff(const struct sw *sw, port_t port)

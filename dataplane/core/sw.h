@@ -196,6 +196,30 @@ void sw_big_red(struct sw *sw, lcore_t lcore, bool on, ns_t now);
 // Whether either switch is on.
 bool sw_big_red_on(const struct sw *sw);
 
+// --- test hooks -------------------------------------------------------------------------------
+
+// What the field's test suites make queues fill with. They stay until they are turned off, over
+// links that go down and profiles that change; what is queued is flushed with its link as ever.
+
+// Off to `on`: no queue of the port is served. Frames that jump the queues still leave: PFC, hellos
+// and LACP. To a watchdog that is no pause: nothing is stormed, and what is queued stays.
+void sw_tx_disable(struct sw *sw, port_t port, bool on, ns_t now);
+
+// The same of some queues of a port (a bit each), the others stay as they are. To a watchdog it is
+// a received pause without end; no action of its lets such a queue send.
+void sw_dequeue_disable(struct sw *sw, port_t port, uint8_t queues, bool on, ns_t now);
+
+// Seeds the dice of an lcore as sw_init() does: what ECN and WRED draw from here on repeats.
+void sw_seed(struct sw *sw, lcore_t lcore, uint64_t seed);
+
+struct sw_hooks {
+	bool tx_disabled;
+	uint8_t dequeue_disabled; // queues
+	uint8_t storm_forced;     // queues, by sw_storm()
+};
+
+struct sw_hooks sw_hooks(const struct sw *sw, port_t port);
+
 // --- bridge -----------------------------------------------------------------------------------
 
 // A LAG is known by the lowest of its member ports; where a port is given, any member will do.

@@ -116,14 +116,14 @@ static void note_turn(struct sw_lcore *lc, port_t port)
 }
 
 // What a device does not take is held by PFC that it obeys itself: by nothing else does a queue
-// stand still for as long as a watchdog waits.
+// stand still for as long as a watchdog waits, but by a test that wants to be taken for PFC.
 static uint64_t blocked_since_last(struct port_state *st, uint32_t queue, ns_t now)
 {
 	struct queue_state *q = &st->queue[queue];
 	uint64_t total = q->blocked_ns;
 	uint64_t blocked;
 
-	if (st->blocked >> queue & 1)
+	if (blocked_queues(st) >> queue & 1)
 		total += ns_since(now, q->blocked_at);
 	blocked = total - q->watched_blocked_ns;
 	q->watched_blocked_ns = total;
