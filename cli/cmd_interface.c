@@ -4,6 +4,7 @@
 // SAI's port counters, so MAC control frames are in none of them.
 
 #include "cli/command.h"
+#include "cli/hooks.h"
 #include "cli/keys.h"
 #include "cli/ports.h"
 
@@ -111,6 +112,7 @@ int cmd_show_interface(const struct query *query, struct report *report)
 		add_state(state, port);
 		add_counters(counters, port);
 	}
+	hooks_add_table(query, report);
 	return 0;
 }
 

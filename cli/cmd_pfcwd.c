@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 
+#include "cli/hooks.h"
 #include "cli/keys.h"
 #include "cli/ports.h"
 
@@ -151,6 +152,7 @@ int cmd_show_pfcwd_stats(const struct query *query, struct report *report)
 		for (size_t i = 0; i < QUEUE_COUNT; i++)
 			stormed |= watchdog(port, i) != NULL && add_stats(table, port, i);
 	}
+	hooks_add_table(query, report);
 	report->alarm = query->check_storm && stormed;
 	return 0;
 }

@@ -4,6 +4,7 @@
 // group-addressed frames as well; SONiC's name UC is kept because scripts look for it.
 
 #include "cli/command.h"
+#include "cli/hooks.h"
 #include "cli/keys.h"
 #include "cli/ports.h"
 
@@ -62,6 +63,7 @@ int cmd_show_queue_counters(const struct query *query, struct report *report)
 		for (uint32_t i = 0; i < QUEUE_COUNT; i++)
 			add_counters(query, table, port, i);
 	}
+	hooks_add_table(query, report);
 	return 0;
 }
 
@@ -79,5 +81,6 @@ int cmd_show_queue_watermark(const struct query *query, struct report *report)
 		port_row(shared, port, "queues", queue_key.shared_watermark_bytes);
 		port_row(delay, port, "queues", queue_key.delay_watermark_ns);
 	}
+	hooks_add_table(query, report);
 	return 0;
 }

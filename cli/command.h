@@ -42,6 +42,8 @@ enum command_takes {
 	TWICE = 512,            // asks a second time, a moment later
 	ALSO_QOS = 1024,        // asks for /v1/qos too
 	ALSO_ACL = 2048,        // asks for /v1/acl too
+	TAKES_PORT_ON = 4096,   // two more words: a port, on or off
+	TAKES_SEED = 8192,      // one more word: a number
 };
 
 struct command {

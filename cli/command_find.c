@@ -210,25 +210,43 @@ static void complain_unknown(const char *const *words, const struct spelled *spe
 
 // --- values -------------------------------------------------------------------------------------
 
+// What a command takes as values of its query.
+struct values {
+	enum command_takes takes;
+	uint32_t count;
+	const char *keys;
+	const char *usage;
+};
+
+static const struct values *values_of(const struct command *command)
+{
+	static const struct values rows[] = {
+		{ TAKES_QUEUE_ON, 3, "port queue on", "PORT QUEUE on|off" },
+		{ TAKES_PORT_ON, 2, "port on", "PORT on|off" },
+		{ TAKES_ON, 1, "on", "on|off" },
+		{ TAKES_SEED, 1, "seed", "N" },
+		{ TAKES_NOTHING, 0, "", "" },
+	};
+	const struct values *row = rows;
+
+	while (row->count > 0 && !(command->takes & row->takes))
+		row++;
+	return row;
+}
+
 const char *command_value_keys(const struct command *command)
 {
-	if (command->takes & TAKES_QUEUE_ON)
-		return "port queue on";
-	return command->takes & TAKES_ON ? "on" : "";
+	return values_of(command)->keys;
 }
 
 uint32_t command_value_count(const struct command *command)
 {
-	if (command->takes & TAKES_QUEUE_ON)
-		return 3;
-	return (command->takes & TAKES_ON) != 0;
+	return values_of(command)->count;
 }
 
 static const char *value_usage(const struct command *command)
 {
-	if (command->takes & TAKES_QUEUE_ON)
-		return "PORT QUEUE on|off";
-	return command->takes & TAKES_ON ? "on|off" : "";
+	return values_of(command)->usage;
 }
 
 // One more word than its own.
@@ -320,6 +338,10 @@ void command_help(const char *const *words, uint32_t count, FILE *out)
 			continue;
 		snprintf(line, sizeof(line), "%s%s%s", command->words, usage[0] != '\0' ? " " : "",
 			 usage);
-		fprintf(out, "  weft %-33s %-8s %s\n", line, word_name(command), command->help);
+		if (usage[0] != '\0')
+			fprintf(out, "  weft %-42s %s\n", line, command->help);
+		else
+			fprintf(out, "  weft %-33s %-8s %s\n", line, word_name(command),
+				command->help);
 	}
 }

@@ -41,7 +41,7 @@ static bool add_values(struct running *run)
 		const size_t len = strlen(run->target);
 
 		if (strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				 "_.-") != strlen(word) ||
+				 "_.,-") != strlen(word) ||
 		    len + key_len + strlen(word) + 2 >= TARGET_BYTES) {
 			fprintf(stderr, "weft: %s: %s is no value\n", run->command->words, word);
 			return false;

@@ -18,8 +18,9 @@
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
-#include <jansson.h>
 
+#include "dataplane/control_debug.h"
+#include "dataplane/control_reply.h"
 #include "dataplane/dpdk/link.h"
 #include "dataplane/dpdk/stale_socket.h"
 #include "dataplane/routes_json.h"
@@ -28,45 +29,11 @@
 
 enum { BODY_MAX = 64 * 1024, HEADERS_MAX = 8 * 1024, BACKLOG = 16, CLIENT_SECONDS = 10 };
 
-struct control_http {
-	struct evhttp *server;
-	struct workers *workers;
-	struct instance *in;
-	struct sockaddr_un address; // sun_path empty: no socket of ours yet
-};
-
 static const char *const watermark_names[WATERMARK_KIND_COUNT] = {
 	[WATERMARK_USER] = "user",
 	[WATERMARK_PERSISTENT] = "persistent",
 	[WATERMARK_PERIODIC] = "periodic",
 };
-
-// Takes the body.
-static void reply(struct evhttp_request *request, int status, const char *reason, json_t *body)
-{
-	char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : NULL;
-
-	json_decref(body);
-	if (text == NULL) {
-		evhttp_send_error(request, HTTP_INTERNAL, "out of memory");
-		return;
-	}
-	evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Type",
-			  "application/json");
-	evbuffer_add(evhttp_request_get_output_buffer(request), text, strlen(text));
-	evhttp_send_reply(request, status, reason, NULL);
-	free(text);
-}
-
-static void reply_ok(struct evhttp_request *request, json_t *body)
-{
-	reply(request, HTTP_OK, "OK", body);
-}
-
-static void reply_error(struct evhttp_request *request, int status, const char *why)
-{
-	reply(request, status, "Error", json_pack("{s:s}", "error", why));
-}
 
 // Reads ?watermark=KIND; false when it names no kind. Without it, *kind is the user's.
 static bool read_watermark(const struct evkeyvalq *query, enum watermark_kind *kind)
@@ -82,27 +49,6 @@ static bool read_watermark(const struct evkeyvalq *query, enum watermark_kind *k
 		*kind = (enum watermark_kind)i;
 		return true;
 	}
-	return false;
-}
-
-// False when the query is not of the form a=b&c=d; the request has then been answered.
-[[nodiscard]] static bool parse_query(struct evhttp_request *request, struct evkeyvalq *query)
-{
-	const char *text = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
-
-	TAILQ_INIT(query);
-	if (text == NULL || evhttp_parse_query_str(text, query) == 0)
-		return true;
-	reply_error(request, HTTP_BADREQUEST, "the query is not KEY=VALUE");
-	return false;
-}
-
-// True when the request has this method; otherwise it has been answered.
-static bool accept_method(struct evhttp_request *request, enum evhttp_cmd_type method)
-{
-	if (evhttp_request_get_command(request) == method)
-		return true;
-	reply_error(request, HTTP_BADMETHOD, method == EVHTTP_REQ_GET ? "use GET" : "use POST");
 	return false;
 }
 
@@ -182,19 +128,6 @@ static void on_clear(struct evhttp_request *request, void *arg)
 	evhttp_clear_headers(&query);
 }
 
-// The port that ?port= names, by name or alias, or NULL.
-static struct port *find_port(const struct instance *in, const char *name)
-{
-	for (uint32_t i = 0; i < in->port_count && name != NULL; i++) {
-		const struct port_config *config = in->port[i].config;
-
-		if (strcmp(config->name, name) == 0 ||
-		    (config->alias[0] != '\0' && strcmp(config->alias, name) == 0))
-			return &in->port[i];
-	}
-	return NULL;
-}
-
 static void on_link(struct evhttp_request *request, void *arg)
 {
 	struct control_http *http = arg;
@@ -218,79 +151,6 @@ static void on_link(struct evhttp_request *request, void *arg)
 					    port->link->name, "cut", cut));
 	}
 	evhttp_clear_headers(&query);
-}
-
-// Reads ?on=on or off; false when it says neither.
-static bool read_on(const struct evkeyvalq *query, bool *on)
-{
-	const char *word = evhttp_find_header(query, "on");
-
-	*on = word != NULL && strcmp(word, "on") == 0;
-	return *on || (word != NULL && strcmp(word, "off") == 0);
-}
-
-// Reads ?port=NAME&queue=0..7; NULL, or what is wrong with it.
-static const char *read_queue(const struct control_http *http, const struct evkeyvalq *query,
-			      struct message *message)
-{
-	const struct port *port = find_port(http->in, evhttp_find_header(query, "port"));
-	const char *queue = evhttp_find_header(query, "queue");
-
-	if (port == NULL)
-		return "no such port";
-	if (queue == NULL || queue[0] < '0' || queue[0] > '7' || queue[1] != '\0')
-		return "queue: 0 to 7";
-	message->port = (port_t){ (uint16_t)(port - http->in->port) };
-	message->storm.queue = (queue_t){ (uint8_t)(queue[0] - '0') };
-	return NULL;
-}
-
-static void on_storm(struct evhttp_request *request, void *arg)
-{
-	struct control_http *http = arg;
-	bool accepted = false;
-	struct message message = { .kind = MESSAGE_FORCE_STORM, .instance = http->in };
-	struct evkeyvalq query;
-	const char *wrong;
-
-	if (!accept_method(request, EVHTTP_REQ_POST) || !parse_query(request, &query))
-		return;
-	message.storm.accepted = &accepted;
-	wrong = read_queue(http, &query, &message);
-	if (wrong == NULL && !read_on(&query, &message.storm.on))
-		wrong = "on: on or off";
-	evhttp_clear_headers(&query);
-	if (wrong != NULL) {
-		reply_error(request, HTTP_BADREQUEST, wrong);
-		return;
-	}
-	workers_call(http->workers, &message);
-	if (accepted)
-		reply_ok(request,
-			 json_pack("{s:s}", "done", message.storm.on ? "storm on" : "storm off"));
-	else
-		reply_error(request, HTTP_BADREQUEST,
-			    "the queue has no watchdog (pfc_wd), or its link is down");
-}
-
-static void on_big_red(struct evhttp_request *request, void *arg)
-{
-	struct control_http *http = arg;
-	struct message message = { .kind = MESSAGE_BIG_RED, .instance = http->in };
-	struct evkeyvalq query;
-	bool valid;
-
-	if (!accept_method(request, EVHTTP_REQ_POST) || !parse_query(request, &query))
-		return;
-	valid = read_on(&query, &message.up);
-	evhttp_clear_headers(&query);
-	if (!valid) {
-		reply_error(request, HTTP_BADREQUEST, "on: on or off");
-		return;
-	}
-	workers_call(http->workers, &message);
-	reply_ok(request, json_pack("{s:s}", "done",
-				    message.up ? "big red switch on" : "big red switch off"));
 }
 
 static void on_route(struct evhttp_request *request, void *arg)
@@ -426,9 +286,8 @@ struct control_http *control_http_open(struct event_base *base, const char *run_
 	evhttp_set_cb(http->server, "/v1/driver", on_driver, http);
 	evhttp_set_cb(http->server, "/v1/clear", on_clear, http);
 	evhttp_set_cb(http->server, "/v1/link", on_link, http);
-	evhttp_set_cb(http->server, "/v1/storm", on_storm, http);
-	evhttp_set_cb(http->server, "/v1/big-red", on_big_red, http);
 	set_route_handlers(http);
+	control_debug_handlers(http);
 	evhttp_set_gencb(http->server, on_other, http);
 	rc = start(http, run_dir);
 	if (rc == 0)

@@ -11,7 +11,7 @@
 //	POST /v1/clear?poll_gap=1
 //	POST /v1/link?cut=1&port=NAME, /v1/link?heal=1&port=NAME
 //
-// Errors are {"error": "..."} with a status of 4xx or 5xx.
+// and what control_debug.h says. Errors are {"error": "..."} with a status of 4xx or 5xx.
 #pragma once
 
 #include <event2/event.h>

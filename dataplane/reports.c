@@ -224,6 +224,9 @@ static void handle(struct workers *workers, const struct message *report)
 	case MESSAGE_CLEAR_GAP:
 	case MESSAGE_FORCE_STORM:
 	case MESSAGE_BIG_RED:
+	case MESSAGE_TX_DISABLE:
+	case MESSAGE_DEQUEUE_DISABLE:
+	case MESSAGE_SEED:
 	case MESSAGE_PARK:
 	case MESSAGE_STOP: break; // of the other direction
 	}

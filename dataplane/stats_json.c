@@ -184,6 +184,8 @@ static json_t *queues_json(const struct port_profile *pf, const struct port_snap
 
 		set_bool(object, "strict", pf->queue[i].strict);
 		set_number(object, "weight_bytes", pf->queue[i].quantum_bytes);
+		set_bool(object, "dequeue_disabled", port->hooks.dequeue_disabled >> i & 1);
+		set_bool(object, "storm_forced", port->hooks.storm_forced >> i & 1);
 		if (pf->watched >> i & 1)
 			json_object_set_new(object, "pfc_wd", watchdog_json(&pf->watchdog[i]));
 		json_array_append_new(list, add_rows(object, STAT_QUEUE, &port->queue[i]));
@@ -278,6 +280,7 @@ static json_t *port_state(const struct port *port, const struct port_snapshot *s
 	set_text(object, "pause", config->pause == CONFIG_PAUSE_HOLD ? "hold" : "frames");
 	set_pfc_path(object, port);
 	set_bool(object, "held", snapshot->held);
+	set_bool(object, "tx_disabled", snapshot->hooks.tx_disabled);
 	set_text(object, "steer", config->steer == CONFIG_STEER_ROCE ? "roce" : "all");
 	set_number(object, "pfc_enable", config->pfc_enable);
 	set_number(object, "refused_packets", snapshot->pending_count);

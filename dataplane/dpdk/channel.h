@@ -36,9 +36,12 @@ enum message_kind {
 	MESSAGE_LCORE_STATS,      // [stats] to fill, of `lcore`
 	MESSAGE_CLEAR_WATERMARKS, // [watermark]
 	MESSAGE_CLEAR_GAP,
-	MESSAGE_FORCE_STORM, // [storm, port] storm.accepted is the answer
-	MESSAGE_BIG_RED,     // [up]
-	MESSAGE_PARK,        // wait while another lcore does what needs all of them to be still
+	MESSAGE_FORCE_STORM,     // [storm, port] storm.accepted is the answer
+	MESSAGE_BIG_RED,         // [up]
+	MESSAGE_TX_DISABLE,      // [port, up]
+	MESSAGE_DEQUEUE_DISABLE, // [port, block]
+	MESSAGE_SEED,            // [seed]
+	MESSAGE_PARK,            // wait while another lcore does what needs all of them to be still
 	MESSAGE_STOP,
 	// lcore to control
 	MESSAGE_PUNT,    // [mbuf, port, vid] its struct pkt is as parsed
@@ -85,6 +88,11 @@ struct message {
 			uint8_t at, have, want;
 			bool usable;
 		} peer;
+		struct {
+			uint8_t queues;
+			bool on;
+		} block;
+		uint64_t seed;
 		enum watermark_kind watermark;
 		uint32_t count;
 		bool up;

@@ -83,6 +83,16 @@ static void gather(const struct meeting *meeting)
 		sched_yield();
 }
 
+// The dice of the switch and of its impaired links, as when they began.
+static void seed(struct worker *worker, struct instance *in, uint64_t seed)
+{
+	sw_seed(in->sw, worker->lcore, seed);
+	for (uint32_t i = 0; i < in->port_count; i++) {
+		if (pktio_is_of(&in->io[i], worker->lcore) && in->io[i].line != NULL)
+			rng_seed(&in->io[i].line->dice, seed + i);
+	}
+}
+
 static void apply(struct worker *worker, const struct message *m, ns_t now)
 {
 	struct instance *in = m->instance;
@@ -115,6 +125,11 @@ static void apply(struct worker *worker, const struct message *m, ns_t now)
 		*m->storm.accepted = sw_storm(in->sw, m->port, m->storm.queue, m->storm.on, now);
 		break;
 	case MESSAGE_BIG_RED: sw_big_red(in->sw, worker->lcore, m->up, now); break;
+	case MESSAGE_TX_DISABLE: sw_tx_disable(in->sw, m->port, m->up, now); break;
+	case MESSAGE_DEQUEUE_DISABLE:
+		sw_dequeue_disable(in->sw, m->port, m->block.queues, m->block.on, now);
+		break;
+	case MESSAGE_SEED: seed(worker, in, m->seed); break;
 	case MESSAGE_PARK: park(m->meeting); break;
 	case MESSAGE_STOP: worker->stop = true; break;
 	case MESSAGE_PUNT:

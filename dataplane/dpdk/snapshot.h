@@ -20,6 +20,7 @@ struct port_snapshot {
 	bool carrier;
 	bool link_up; // used: carrier, and hellos say nothing else
 	bool held;
+	struct sw_hooks hooks;
 };
 
 struct snapshot {

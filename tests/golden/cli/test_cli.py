@@ -4,7 +4,7 @@
 # Golden test of the command line: runs every command of transcript.txt and compares what it
 # prints and how it ends. The switch is an HTTP server on a unix socket that gives the answers in
 # answers/, recorded from a real one (nic.json: of one whose device does PFC; made up are odd.json: members missing, text that attacks a terminal, and
-# storm.json: storms of a watchdog). Other sockets misbehave: each is a way a switch can fail.
+# storm.json: storms of a watchdog, and hooks.json: test hooks that are on). Other sockets misbehave: each is a way a switch can fail.
 #
 # usage: test_cli.py WEFT [--update]
 # --update writes the transcript anew; read the difference before it is believed.
@@ -78,12 +78,26 @@ def storming(request):
                  '400 Error')
 
 
+def hooked(request):
+    if request.partition('?')[0] == 'GET /v1/stats':
+        return reply(answer('hooks'))
+    done = {'POST /v1/debug/tx-disable?port=Ethernet0&on=on': b'{"done": "tx-disable on"}',
+            'POST /v1/debug/tx-disable?port=Ethernet0&on=off': b'{"done": "tx-disable off"}',
+            'POST /v1/debug/dequeue-disable?port=Ethernet4&queue=0,3&on=on': b'{"done": "dequeue-disable on"}',
+            'POST /v1/debug/dequeue-disable?port=Ethernet4&queue=all&on=off': b'{"done": "dequeue-disable off"}',
+            'POST /v1/debug/seed?seed=42': b'{"done": "seeded"}'}
+    if request in done:
+        return reply(done[request])
+    return reply(b'{"error": "no such port"}', '400 Error')
+
+
 # directory/name of a socket -> what it answers to "METHOD target"
 SWITCHES = {
     'run/lab': well_behaved,
     'two/blue': well_behaved,
     'two/green': well_behaved,
     'wd/storm': storming,
+    'hook/hook': hooked,
     'nic/nic': lambda request: reply(answer('nic')),
     'bad/odd': lambda request: reply(answer('odd')),
     'bad/chunks': lambda request: chunked(answer('mac'), 7),
