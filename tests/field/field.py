@@ -28,7 +28,7 @@ PFC, PAUSE = 0x0101, 0x0001
 MAC_CONTROL = b'\x88\x08'
 ALL = range(8)
 HOST = WEFT = None          # programs, set by main()
-STRANGERS = (0x6401, 0x6402)    # 10.77.100.x: no kernel has them, so that none answers
+STRANGERS = (0x0a4d6401, 0x0a4d6402)    # 10.77.100.x: no kernel has them, so that none answers
 
 
 def wait_for(condition, seconds, what):
@@ -54,8 +54,8 @@ def mac_bytes(text):
 def frame(src, dst, length, dscp=0, ecn=0, number=0, ports=(1000, 2000), ends=STRANGERS,
           pcp=None):
     """A UDP frame between MAC addresses, `length` bytes without its tag, numbered in the payload."""
-    header = struct.pack('!BBHHHBBH4B4B', 0x45, dscp << 2 | ecn, length - 14, number & 0xffff, 0x4000, 64,
-                         17, 0, 10, 77, ends[0] >> 8, ends[0] & 255, 10, 77, ends[1] >> 8, ends[1] & 255)
+    header = struct.pack('!BBHHHBBHII', 0x45, dscp << 2 | ecn, length - 14, number & 0xffff, 0x4000, 64,
+                         17, 0, *ends)
     header = header[:10] + struct.pack('!H', lab.checksum(header)) + header[12:]
     tag = b'' if pcp is None else struct.pack('!HH', 0x8100, pcp << 13)
     head = mac_bytes(dst) + mac_bytes(src) + tag + b'\x08\x00' + header
@@ -94,6 +94,22 @@ class Peer(lab.Host):
                 frames.append(self.raw.recv(4096, socket.MSG_DONTWAIT))
             except BlockingIOError:
                 return frames
+
+    def stamp(self):
+        """What comes from here on has the kernel's time of arrival."""
+        self.raw.setsockopt(socket.SOL_SOCKET, 35, 1)   # SO_TIMESTAMPNS
+
+    def stamped(self):
+        """(seconds, data frame) of all that are there."""
+        frames = []
+        while True:
+            try:
+                data, extra, _, _ = self.raw.recvmsg(4096, 256, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return frames
+            if data[12:14] != MAC_CONTROL:
+                seconds, ns = next(struct.unpack('qq', value) for _, kind, value in extra if kind == 35)
+                frames.append((seconds + ns / 1e9, data))
 
     def data(self):
         return [f for f in self.received() if f[12:14] != MAC_CONTROL]

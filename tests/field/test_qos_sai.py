@@ -45,8 +45,8 @@ buffer_queue = (
   {{ port = "all"; queue = "0,3-4"; profile = "queue_open"; }},
   {{ port = "all"; queue = "1-2,5-7"; profile = "queue_lossy"; }});
 scheduler = (
-  {{ name = "light"; weight = 5; }},
-  {{ name = "heavy"; weight = 15; }});
+  {{ name = "light"; weight = 1; }},
+  {{ name = "heavy"; weight = 3; }});
 wred_profile = ({{ name = "step"; ecn = "ecn_all"; green_min_threshold = "{MARK_BYTES}";
           green_max_threshold = "{MARK_BYTES}"; green_drop_probability = "100%"; }});
 queue = (
@@ -57,17 +57,31 @@ queue = (
 PORT = 'pfc_enable = "3-4"; pfc_asymmetric = true; cnp_reserve = "0"; '
 
 
-class QosSai(field.FieldTest):
+class SaiSwitch(field.FieldTest):
     PORTS, CONFIG, PORT = PORTS, CONFIG, PORT
 
     def room(self, port, pg):
         return self.stat(port, 'pg', pg, 'xoff_room_curr_occupancy_bytes')
+
+
+class QosSai(SaiSwitch):
 
     def assert_only_pfc(self, src, prio):
         """The switch has paused this priority at this port, and nothing else anywhere."""
         for port in range(PORTS):
             paused = [p for p, count in enumerate(self.row(port, 'prio', 'pfc_tx_pkts')) if count]
             self.assertEqual(paused, [prio] if port == src else [], name(port))
+
+    def test_testParameter(self):
+        """What the switch says of its buffers is what was configured, and it adds up."""
+        ingress = self.pool('in')
+        self.assertEqual((ingress['size_bytes'], ingress['headroom_bytes']), (INGRESS_BYTES, 0))    # none shared
+        for port in self.switch.ports():
+            for prio, group in enumerate(port['priority_groups']):
+                want = (RESERVE, XOFF, True) if prio in (3, 4) else (0, 0, False)
+                self.assertEqual((group['reserved_bytes'], group['xoff_bytes'], group['lossless']), want)
+            # Empty: each lossless group may take its reserve and 1/4 of the shared part.
+            self.assertEqual(port['priority_groups'][3]['xoff_threshold_bytes'], RESERVE + SHARED // 4)
 
     def pfc_xoff_limit(self, prio):
         self.hold(DST)
@@ -284,22 +298,37 @@ class QosSai(field.FieldTest):
         self.assertEqual((self.stat(SRC, 'pg', 3, 'xoff_state'), self.room(SRC, 3)), (1, LEN))
         self.assertEqual(self.drops(), {})
 
-    def test_Dwrr(self):
-        """Weights 5 and 15, both queues full while the port is held: frames leave 1 to 3, and all of them
-        arrive. At any moment the two differ by less than a quantum and a frame each."""
-        counts = {3: 20, 4: 60}
-        self.hold(WEIGHED)
+    def load(self, port, counts, lengths):
+        """Frames of these priorities all wait, then leave; their priorities in order of arrival."""
+        self.hold(port)
         for prio, count in counts.items():
-            self.send(SRC, WEIGHED, count, dscp=prio)
-        self.release(WEIGHED)
-        order = [f[15] >> 2 for f in self.take(WEIGHED, 80)]
+            self.send(SRC, port, count, lengths[prio], dscp=prio)
+        self.release(port)
+        order = [f[15] >> 2 for f in self.take(port, sum(counts.values()))]
         self.assertEqual({prio: order.count(prio) for prio in counts}, counts)
-        quantum = {p: self.stat(WEIGHED, 'queue', p, 'weight_bytes') for p in counts}
+        self.assertEqual(self.drops(), {})
+        return order
+
+    def test_Dwrr(self):
+        """Weights 1 and 3, loads 1 to 3: at any moment the two differ by less than a quantum and a frame each
+        (Shreedhar and Varghese), scaled by the weights; in any other order they would differ by far more."""
+        order = self.load(WEIGHED, {3: 20, 4: 60}, {3: LEN, 4: LEN})
+        quantum = {p: self.stat(WEIGHED, 'queue', p, 'weight_bytes') for p in (3, 4)}
         self.assertEqual(quantum[4], 3 * quantum[3])
         bound = quantum[4] + LEN + 3 * (quantum[3] + LEN)
+        self.assertLess(bound, 60 * LEN / 2)
         for i in range(1, len(order)):
-            sent = {p: order[:i].count(p) * LEN for p in counts}
+            sent = {p: order[:i].count(p) * LEN for p in (3, 4)}
             self.assertLess(abs(sent[4] - 3 * sent[3]), bound, order)
+
+    def test_Dwrr_lengths(self):
+        """Equal weights, frames of 1024 and 256 bytes: shares of bytes, within 5 % when one queue is empty."""
+        lengths = {3: 1024, 4: 256}
+        order = self.load(DST, {3: 48, 4: 192}, lengths)
+        last = min(len(order) - 1 - order[::-1].index(p) for p in lengths)
+        sent = {p: order[:last + 1].count(p) * lengths[p] for p in lengths}
+        self.assertGreater(min(sent.values()), 40000)
+        self.assertLess(abs(sent[3] - sent[4]) / sum(sent.values()), 0.05)
 
     def test_FullMeshTrafficSanity(self):
         """Every pair of ports, every class."""
@@ -334,7 +363,7 @@ class QosSai(field.FieldTest):
 POOLED, SHP, SHARE, SINK = 4, 30000, 10000, 3
 
 
-class HeadroomPool(field.FieldTest):
+class PooledSwitch(field.FieldTest):
     """Six groups of at most 10000 bytes of headroom each share 30000."""
     PORTS = POOLED
     PORT = PORT
@@ -367,6 +396,8 @@ buffer_queue = ({{ port = "all"; queue = "0-7"; profile = "queue"; }});
                     left.remove((port, pg))
         self.assertEqual(left, [])
 
+
+class HeadroomPool(PooledSwitch):
     def test_HeadroomPoolSize(self):
         self.hold(SINK)
         self.pause(self.GROUPS)
@@ -410,11 +441,16 @@ AZURE_DSCP = {3: (3, 3), 4: (4, 4), 5: (0, 2), 8: (0, 0), 46: (0, 5), 48: (0, 6)
 AZURE_DOT1P = [(0, 1), (0, 0), (0, 2), (3, 3), (4, 4), (0, 5), (0, 6), (7, 7)]
 
 
+# A map of a port's own: DSCP d is class d / 8; class 3 and 4 are lossless, as everywhere.
+OWN_MAP = 'map = ({ type = "dscp_to_tc"; name = "own"; map = "' + ' '.join(
+    f'{8 * tc}-{8 * tc + 7}:{tc}' for tc in ALL) + '"; });\n'
+
+
 class Maps(field.FieldTest):
-    PORTS, SPEED = 3, ''
-    CONFIG, PORT = CONFIG.partition('scheduler =')[0].replace(str(INGRESS_BYTES), '1MiB'), [
-        PORT, PORT, PORT + 'trust = "pcp";']
-    PCP_SRC, DST = 2, 1
+    PORTS, SPEED = 4, ''
+    CONFIG = CONFIG.partition('scheduler =')[0].replace(str(INGRESS_BYTES), '1MiB') + OWN_MAP
+    PORT = [PORT, PORT, PORT + 'trust = "pcp";', PORT + 'dscp_to_tc_map = "own";']
+    DST, PCP_SRC, OWN_SRC = 1, 2, 3
 
     def landings(self, part, keys, want):
         """`keys` are (source, fields, what) of one frame each; `want` the index that each must land in."""
@@ -435,6 +471,15 @@ class Maps(field.FieldTest):
     def test_DscpToPgMapping(self):
         self.landings('pg', [(0, {'dscp': d}) for d in range(64)],
                       [AZURE_DSCP.get(d, (0, 1))[0] for d in range(64)])
+
+    def test_SeparatedDscpQueueMapping(self):
+        """A port with a map of its own, beside ports with the common one."""
+        self.landings('queue', [(self.OWN_SRC, {'dscp': d}) for d in range(64)], [d // 8 for d in range(64)])
+        self.landings('queue', [(0, {'dscp': d}) for d in (0, 8, 24, 26)], [1, 0, 1, 1])
+
+    def test_SeparatedDscpToPgMapping(self):
+        self.landings('pg', [(self.OWN_SRC, {'dscp': d}) for d in range(64)],
+                      [{3: 3, 4: 4, 7: 7}.get(d // 8, 0) for d in range(64)])
 
     def test_Dot1pQueueMapping(self):
         self.landings('queue', [(self.PCP_SRC, {'pcp': p}) for p in ALL], [q for _, q in AZURE_DOT1P])
