@@ -177,10 +177,13 @@ class FieldTest(unittest.TestCase):
     @classmethod
     def know_addresses(cls):
         """Nothing is flooded: the addresses are in the state directory before the start."""
+        cls.state_file(''.join(f'{peer.mac} 1 {name(i)}\n' for i, peer in enumerate(cls.peers)))
+
+    @classmethod
+    def state_file(cls, text):
         state = cls.owner.dir / 'state' / cls.switch.name
         state.mkdir(parents=True)
-        (state / 'macs').write_text(''.join(f'{peer.mac} 1 {name(i)}\n'
-                                            for i, peer in enumerate(cls.peers)))
+        (state / 'macs').write_text(text)
 
     @classmethod
     def stop(cls):

@@ -52,13 +52,14 @@ class ManyToOne(unittest.TestCase):
         paths = [self.owner.dir / f'm{n}' for n in range(first, first + count)]
         return lab.DpdkHosts(self, field.HOST, first, paths, 'client', *options, seconds=1)
 
-    def run_hosts(self, *flows, senders=((SENDERS[0], len(SENDERS), ()),), sinks=((SINK, 1),)):
+    def run_hosts(self, *flows, senders=((SENDERS[0], len(SENDERS), ()),), sinks=((SINK, 1),), sink_options=()):
         """Lets the senders send their flows for a second; returns what each priority sent and what each sink
         got, by priority, when all of it has left the switch."""
         for n in (*SENDERS, SINK):
             self.switch.wait_link(name(n), up=False)
+        self.switch.request('POST', '/v1/clear?watermark=user')
         self.first = self.look()
-        receivers = [self.hosts(first, count, '--wait', '200s') for first, count in sinks]
+        receivers = [self.hosts(first, count, '--wait', '200s', *sink_options) for first, count in sinks]
         expected = sum(count for _, count in sinks)
         field.wait_for(lambda: len(self.switch.get('/v1/mac')['entries']) >= expected, 20, 'addresses of receivers')
         options = [word for flow in flows for word in ('--flow', flow)]
@@ -122,6 +123,16 @@ class ManyToOne(unittest.TestCase):
         self.assertGreater(sum(dropped.values()), 0)
         self.assertEqual(got[0]['rx_packets'] + sum(dropped.values()), sum(one[0]['tx_packets'] for one in sent))
         self.assert_not_paused(*ALL)
+
+    def test_throttling_pause_storm(self):
+        """A sink that takes a tenth of its rate out of its buffer and pauses the switch for the rest: the
+        pause goes back to the senders, and nothing is lost anywhere."""
+        sent, (got,) = self.run_hosts('3:3:1024:8M', sink_options=('--receiver', '2M:200000:60000:30000'))
+        self.assert_lossless(sent, got, 3)
+        self.assertGreater(got[3]['pfc_tx'], 1)
+        self.assertEqual(self.grown(SINK, 'prio', 3, 'pfc_rx_pkts'), got[3]['pfc_tx'])
+        self.assertEqual(got[3]['rx_overflow'], 0)
+        self.assertEqual(self.dropped(), {})
 
     def test_m2o_fluctuating_lossless(self):
         """Senders that come one after the other, so that the load rises and falls."""

@@ -162,8 +162,8 @@ class PfcPause(PfcTest):
     def unset_bits(self, priorities):
         timers = [QUANTA if p in priorities else 0 for p in ALL]
         self.peers[DST].send_pfc((), timers)
-        # A frame that does count, behind it, shows that it has been looked at.
-        self.peers[DST].send_pfc([7], 0)
+        # A frame that does count, behind it, shows that it has been looked at; nothing obeys priority 7.
+        self.peers[DST].send_pfc([7], QUANTA)
         self.wait_pfc_rx(1, 7)
         self.assertEqual(self.pfc_rx(), [0] * 7 + [1])
         self.flow_freely()

@@ -285,6 +285,23 @@ class Pfcwd(Watched):
         self.assertEqual(self.drops(), {})
         self.calm(FORWARD)
 
+    def test_drop_releases_the_peer(self):
+        """A group of the stormed port that is in XOFF is not held for as long as the storm lasts; behind it
+        its XOFF is announced again."""
+        said = lambda timer: any(enable == 1 << 3 and timers[3] == timer for enable, timers in self.peers[DROP].pfc())
+        self.hold(ALERT)
+        self.send(DROP, ALERT, 41, LEN, dscp=3)     # one beyond the threshold
+        field.wait_for(lambda: said(QUANTA), 5, 'XOFF')
+        self.storm(DROP)
+        field.wait_for(lambda: said(0), 5, 'XON')
+        self.assertEqual(self.stat(DROP, 'pg', 3, 'xoff_state'), 1)
+        self.assertEqual(self.peers[DROP].pfc(), [])
+        self.calm(DROP)
+        field.wait_for(lambda: said(QUANTA), 5, 'XOFF again')
+        self.release(ALERT)
+        self.take(ALERT, 41)
+        self.assertEqual(self.drops(), {(DROP, 'PFC_WD_TX'): 1})
+
     def test_big_red_switch(self):
         """Every watched queue is treated as stormed, storm or none, and none behind it."""
         self.assertEqual(self.switch.request('POST', '/v1/big-red?on=on')[0], 200)

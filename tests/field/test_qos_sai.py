@@ -481,6 +481,17 @@ class Maps(field.FieldTest):
         self.landings('pg', [(self.OWN_SRC, {'dscp': d}) for d in range(64)],
                       [{3: 3, 4: 4, 7: 7}.get(d // 8, 0) for d in range(64)])
 
+    def test_cnp_queue(self):
+        """A congestion notification (BTH opcode 0x81 to UDP port 4791) takes queue 6 whatever its DSCP, and
+        no other RoCE packet does because of its opcode."""
+        roce = lambda opcode, dscp: {'ports': (50000, 4791), 'number': opcode << 24, 'dscp': dscp}
+        source, target = self.peers[0], self.peers[self.DST]
+        for opcode, dscp, queue in ((0x81, 48, 6), (0x81, 0, 6), (0x81, 3, 6), (0x07, 3, 3), (0x11, 0, 1)):
+            before = self.queue(self.DST, queue, 'packets')
+            source.raw.send(field.frame(source.mac, target.mac, 100, **roce(opcode, dscp)))
+            self.wait_stat(before + 1, self.DST, 'queue', queue, 'packets')
+        self.assertEqual((self.port(0, 'cnp_rx_packets'), self.port(self.DST, 'cnp_tx_packets')), (3, 3))
+
     def test_Dot1pQueueMapping(self):
         self.landings('queue', [(self.PCP_SRC, {'pcp': p}) for p in ALL], [q for _, q in AZURE_DOT1P])
 
