@@ -115,6 +115,8 @@ int build_fabric(struct build *b)
 
 	pf->managed = sw->forwarding == CONFIG_FORWARDING_MANAGED;
 	pf->router_mac = sw->router_mac == CONFIG_UNSET ? mac_of_name(sw->name) : sw->router_mac;
+	if (pf->router_mac >> 40 & 1)
+		return build_fail(b, FAULT_GROUP_MAC, sw->line, sw->name, "router_mac", 0, 0);
 	pf->lacp_system = mac_of_name(sw->name);
 	for (uint32_t tc = 0; tc < TC_COUNT; tc++) {
 		pf->tc_to_lane[tc] = LANE_NONE;

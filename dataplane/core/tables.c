@@ -287,6 +287,14 @@ static int need_vlan(struct tables_build *b, uint64_t vid, uint32_t line, const 
 	return 0;
 }
 
+// A packet to a group address would be flooded, or policed as one: nobody routes to it.
+static int need_one_host(struct tables_build *b, uint64_t mac, uint32_t line, const char *object)
+{
+	if (mac != CONFIG_UNSET && mac >> 40 & 1)
+		return build_fail(&b->build, FAULT_GROUP_MAC, line, object, "mac", 0, 0);
+	return 0;
+}
+
 // A VLAN may have several addresses in one network.
 static bool has_network(const struct tables_build *b, const struct ip_prefix *network, uint16_t vid)
 {
@@ -335,6 +343,8 @@ static int add_neighbors(struct tables_build *b)
 
 		rc = need_vlan(b, row->vlan, row->line, "neighbor");
 		if (rc == 0)
+			rc = need_one_host(b, row->mac, row->line, "neighbor");
+		if (rc == 0)
 			rc = add_ip(b, &host, add_dest(b, &dest), row->line, "neighbor");
 	}
 	return rc;
@@ -357,7 +367,7 @@ static int check_next_hop(struct tables_build *b, uint32_t i)
 		rc = find_links(&b->build, row->port, row->line, "next_hop", &first, &end);
 	if (rc == 0 && row->vlan != 0)
 		rc = need_vlan(b, row->vlan, row->line, "next_hop");
-	return rc;
+	return rc == 0 ? need_one_host(b, row->mac, row->line, "next_hop") : rc;
 }
 
 static bool is_resolved(const struct next_hop_config *row)
@@ -478,7 +488,8 @@ static int add_hosts(struct tables_build *b)
 		if (row->edge == b->t->self && row->port >= config->port_count)
 			return build_fail(&b->build, FAULT_UNKNOWN_PORT, row->line, "host", "", 0,
 					  0);
-		if (at == EDGE_TABLE_NONE) {
+		rc = need_one_host(b, row->mac, row->line, "host");
+		if (rc == 0 && at == EDGE_TABLE_NONE) {
 			at = add_dest(b, &dest);
 			rc = add_key(b, &key, at, row->line, "host");
 		}

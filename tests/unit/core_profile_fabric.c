@@ -111,6 +111,16 @@ static void hash_field(void)
 	setup_name(last->sw.ecmp_hash, "SRC_IP DST_PORT");
 }
 
+static void group_router(void)
+{
+	last->sw.router_mac = 0x01aa00000001;
+}
+
+static void unicast_router(void)
+{
+	last->sw.router_mac = 0x00aa00000001;
+}
+
 static const struct {
 	const char *what;
 	void (*edit)(void);
@@ -132,6 +142,8 @@ static const struct {
 	{ "a lane that no priority says", unsaid_lane, FAULT_LANE_PCP, "Ethernet8", 4, 0 },
 	{ "lanes by other priorities", swapped_priorities, FAULT_NONE, "", 0, 0 },
 	{ "fields of the hash", hash_fields, FAULT_NONE, "", 0, 0 },
+	{ "a router with a group address", group_router, FAULT_GROUP_MAC, "sw0", 0, 0 },
+	{ "a router with one of its own", unicast_router, FAULT_NONE, "", 0, 0 },
 	{ "a field that is none", hash_field, FAULT_UNKNOWN_HASH_FIELD, "sw0", 0, 0 },
 };
 

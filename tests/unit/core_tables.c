@@ -230,6 +230,26 @@ static void host_address_twice(void)
 	mark(&last->host[1].line);
 }
 
+#define GROUP_ADDRESS 0x01005e000001u
+
+static void neighbor_group_mac(void)
+{
+	last->neighbor[0].mac = GROUP_ADDRESS;
+	mark(&last->neighbor[0].line);
+}
+
+static void next_hop_group_mac(void)
+{
+	last->next_hop[0].mac = GROUP_ADDRESS;
+	mark(&last->next_hop[0].line);
+}
+
+static void host_group_mac(void)
+{
+	last->host[0].mac = 0xffffffffffff;
+	mark(&last->host[0].line);
+}
+
 static void turn_of_lane(void)
 {
 	setup_turn(last, 0, 1, 1, 0);
@@ -293,6 +313,10 @@ static const struct {
 	{ "host at two edges", host_at_another_edge, FAULT_HOST_TWICE, "host", "" },
 	{ "host at two ports", host_at_another_port, FAULT_HOST_TWICE, "host", "" },
 	{ "an address of two hosts", host_address_twice, FAULT_DUPLICATE_NAME, "host", "" },
+	{ "neighbour with a group address", neighbor_group_mac, FAULT_GROUP_MAC, "neighbor",
+	  "mac" },
+	{ "next hop with a group address", next_hop_group_mac, FAULT_GROUP_MAC, "next_hop", "mac" },
+	{ "host with the broadcast address", host_group_mac, FAULT_GROUP_MAC, "host", "mac" },
 	{ "turn of no lane", turn_of_lane, FAULT_UNKNOWN_LANE, "turn", "" },
 	{ "turn to no lane", turn_to_lane, FAULT_UNKNOWN_LANE, "turn", "" },
 	{ "turn of no port", turn_port, FAULT_UNKNOWN_PORT, "turn", "Ethernet99" },
