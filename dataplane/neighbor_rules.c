@@ -106,6 +106,38 @@ const struct interface_config *neighbor_interface(const struct sw_config *config
 	return NULL;
 }
 
+const struct ip_prefix *neighbor_gateway(const struct neighbor_view *view, uint16_t vid,
+					 const uint8_t *ip, bool ipv6)
+{
+	const struct ip_prefix *found = NULL;
+
+	for (uint32_t i = 0; i < view->config->interface_count; i++) {
+		const struct interface_config *row = &view->config->interface[i];
+
+		if (row->vlan != vid || row->address.family != (ipv6 ? IP_V6 : IP_V4))
+			continue;
+		if (ip_prefix_holds(&row->address, ip + (ipv6 ? 8 : 12)))
+			return &row->address;
+		if (found == NULL)
+			found = &row->address;
+	}
+	return found;
+}
+
+bool neighbor_is_broadcast(const struct sw_config *config, const uint8_t *address)
+{
+	for (uint32_t i = 0; i < config->interface_count; i++) {
+		const struct ip_prefix *network = &config->interface[i].address;
+		const uint32_t host = network->len < 31 ? UINT32_MAX >> network->len : 0;
+
+		if (network->family != IP_V4 || host == 0 || !ip_prefix_holds(network, address))
+			continue;
+		if ((load_be32(address) & host) == host || (load_be32(address) & host) == 0)
+			return true;
+	}
+	return false;
+}
+
 // A port's name, or a LAG's.
 static port_t port_of(const struct neighbor_view *view, const char *name)
 {

@@ -35,6 +35,15 @@ struct neighbor_verdict neighbor_judge(const struct neighbor_view *view,
 const struct interface_config *neighbor_interface(const struct sw_config *config, uint16_t vid,
 						  const struct ip_prefix *address);
 
+// The address of the switch in a VLAN that answers the source of this IP header, preferably one of
+// its own network; NULL: the switch has none there.
+const struct ip_prefix *neighbor_gateway(const struct neighbor_view *view, uint16_t vid,
+					 const uint8_t *ip, bool ipv6);
+
+// True when an IPv4 address is the broadcast address of an interface's network, or the network's
+// own (RFC 1812 4.2.3.1): no host has it.
+bool neighbor_is_broadcast(const struct sw_config *config, const uint8_t *address);
+
 // True when next hop `at` waits for, or follows, an address that is found like this.
 bool neighbor_is_next_hop(const struct neighbor_view *view, uint32_t at,
 			  const struct ip_prefix *address, uint16_t vid, port_t port);

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "dataplane/echo.h"
 #include "dataplane/hello_words.h"
+#include "dataplane/icmp_send.h"
 #include "dataplane/routes.h"
 #include "sys/log.h"
 
@@ -205,6 +206,7 @@ static void handle(struct workers *workers, const struct message *report)
 		break;
 	case MESSAGE_FORGET: workers_send(workers, report); break;
 	case MESSAGE_SOLICIT: handle_solicit(workers, report); break;
+	case MESSAGE_TELL: icmp_send(workers, report); break;
 	case MESSAGE_STORM: handle_storm(report); break;
 	case MESSAGE_PEER: handle_peer(workers, report); break;
 	case MESSAGE_LINK:

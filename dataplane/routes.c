@@ -28,6 +28,7 @@ struct routes {
 	bool full;           // a neighbour found no room, which has been said
 	uint32_t echoes;     // that may be answered in this second
 	uint32_t ask_at;     // next hop to go on with
+	struct icmp_sender icmp;
 };
 
 struct routes *routes_open(struct workers *workers, struct instance *in)
@@ -42,6 +43,7 @@ struct routes *routes_open(struct workers *workers, struct instance *in)
 	routes->in = in;
 	routes->generation = in->tables->generation;
 	routes->echoes = ROUTES_ECHOES;
+	icmp_sender_init(&routes->icmp, in->config);
 	return routes;
 }
 
@@ -226,6 +228,19 @@ bool routes_may_echo(struct routes *routes)
 		return false;
 	routes->echoes--;
 	return true;
+}
+
+void routes_count(const struct routes *routes, struct switch_stats *stats)
+{
+	if (routes == NULL)
+		return;
+	stats->icmp_sent += routes->icmp.sent;
+	stats->icmp_policed += routes->icmp.policed;
+}
+
+struct icmp_sender *routes_icmp(struct routes *routes)
+{
+	return routes == NULL ? NULL : &routes->icmp;
 }
 
 void routes_send(struct workers *workers, struct instance *in, port_t port, uint16_t vid,

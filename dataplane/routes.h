@@ -6,6 +6,7 @@
 #pragma once
 
 #include "dataplane/dpdk/worker.h"
+#include "dataplane/icmp_send.h"
 #include "dataplane/neighbor_rules.h"
 
 struct routes;
@@ -32,6 +33,12 @@ void routes_second(struct routes *routes);
 // True while an echo may be answered: at most ROUTES_ECHOES a second.
 enum { ROUTES_ECHOES = 100 };
 bool routes_may_echo(struct routes *routes);
+
+// Adds what the control thread has counted to the statistics of the lcores.
+void routes_count(const struct routes *routes, struct switch_stats *stats);
+
+// What it tells senders of packets that it cannot route; NULL: a plain bridge.
+struct icmp_sender *routes_icmp(struct routes *routes);
 
 // Sends a frame of `len` bytes out of a port, or with PORT_NONE floods it into the VLAN.
 void routes_send(struct workers *workers, struct instance *in, port_t port, uint16_t vid,

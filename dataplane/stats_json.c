@@ -18,6 +18,7 @@
 #include "dataplane/headroom.h"
 #include "dataplane/hello_words.h"
 #include "dataplane/lag_json.h"
+#include "dataplane/routes.h"
 #include "dataplane/steering.h"
 #include "sys/cfg_address.h"
 
@@ -339,6 +340,7 @@ json_t *stats_json(struct workers *workers, struct instance *in, enum watermark_
 	message.snapshot = snapshot;
 	workers_call(workers, &message);
 	workers_stats(workers, lcore);
+	routes_count(in->routes, &snapshot->sw);
 	set_text(sw, "name", in->config->sw.name);
 	set_text(sw, "version", WEFT_VERSION);
 	set_text(sw, "boot_id", boot_id());

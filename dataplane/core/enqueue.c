@@ -102,8 +102,6 @@ void flush_queue(struct sw_lcore *lc, port_t port, queue_t queue, enum drop_reas
 	}
 }
 
-enum { ETHERNET_HEADER = 14 };
-
 // A queue that takes nothing: the link is down, the peer disagrees, or the watchdog drops.
 static COLD enum drop_reason refuse_all(struct port_state *st, const struct pkt *p)
 {
@@ -118,7 +116,7 @@ static COLD enum drop_reason refuse_all(struct port_state *st, const struct pkt 
 static inline void deliver(struct sw_lcore *lc, struct port_state *st, struct pkt *p, ns_t now)
 {
 	const struct port_profile *pf = port_profile_of(lc, p->out_port);
-	uint32_t tag_bytes = p->l3_offset - ETHERNET_HEADER;
+	uint32_t tag_bytes = p->l3_offset - ETHERNET_BYTES;
 	enum drop_reason reason;
 
 	p->queue = (queue_t){ pf->tc_to_queue[p->tc.v] };

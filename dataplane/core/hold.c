@@ -137,6 +137,14 @@ static enum route_verdict route_again(struct sw_lcore *lc, struct pkt *p, enum d
 	return ROUTE_DROP;
 }
 
+// A routed packet that waited is as it was received, so its sender can be told.
+static void give_up(struct sw_lcore *lc, struct pkt *p, enum drop_reason reason, ns_t now)
+{
+	if (p->flags & PKT_ROUTED)
+		tell_sender(lc, p, reason, now);
+	drop(lc, p, reason);
+}
+
 void hold_retry(struct sw_lcore *lc, ns_t now)
 {
 	struct pkt **link = &lc->hold.head;
@@ -158,7 +166,7 @@ void hold_retry(struct sw_lcore *lc, ns_t now)
 		if (verdict == ROUTE_FORWARD)
 			forward_turned(lc, p, now);
 		else
-			drop(lc, p, reason);
+			give_up(lc, p, reason, now);
 	}
 }
 
@@ -179,8 +187,9 @@ void hold_expire(struct sw_lcore *lc, ns_t now)
 	while (hold->head != NULL && ns_add(hold->head->at, lc->pf->solicit_ns).v <= now.v) {
 		struct pkt *p = hold_take(hold, &hold->head, NULL);
 
-		drop(lc, p,
-		     p->flags & PKT_LOSSLESS ? DROP_UNKNOWN_LOSSLESS : DROP_UNKNOWN_NEIGHBOR);
+		give_up(lc, p,
+			p->flags & PKT_LOSSLESS ? DROP_UNKNOWN_LOSSLESS : DROP_UNKNOWN_NEIGHBOR,
+			now);
 	}
 	if (hold->head != NULL && hold->ask_at.v <= now.v)
 		ask_again(lc, now);

@@ -190,6 +190,7 @@ struct sw_profile {
 	uint32_t lag_count;
 	uint64_t mac_age_ns;
 	uint64_t solicit_ns;
+	struct pacer_profile tell; // errors to senders, as bytes; bps 0: none at all
 	uint16_t vlan_index[4096]; // vid to row of `vlan` plus 1, 0: no such VLAN
 	struct pool_profile pool[CONFIG_POOL_MAX];
 	struct vlan_profile vlan[CONFIG_VLAN_MAX];

@@ -108,6 +108,16 @@ static void build_hellos(struct build *b)
 	}
 }
 
+// At most TELL_BURST packets in one call: actions have a ring of limited length.
+static void build_tell(struct sw_profile *pf, uint64_t rate)
+{
+	enum { TELL_BURST = 16 };
+
+	pf->tell = (struct pacer_profile){ .bps = 8 * rate };
+	if (rate != 0)
+		pf->tell.burst_ns = (TELL_BURST - 1) * 1000000000ull / rate;
+}
+
 int build_fabric(struct build *b)
 {
 	const struct switch_config *sw = &b->config->sw;
@@ -117,6 +127,7 @@ int build_fabric(struct build *b)
 	pf->router_mac = sw->router_mac == CONFIG_UNSET ? mac_of_name(sw->name) : sw->router_mac;
 	if (pf->router_mac >> 40 & 1)
 		return build_fail(b, FAULT_GROUP_MAC, sw->line, sw->name, "router_mac", 0, 0);
+	build_tell(pf, sw->icmp_rate);
 	pf->lacp_system = mac_of_name(sw->name);
 	for (uint32_t tc = 0; tc < TC_COUNT; tc++) {
 		pf->tc_to_lane[tc] = LANE_NONE;

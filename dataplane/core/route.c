@@ -158,6 +158,8 @@ static enum route_verdict to_router(struct sw_lcore *lc, struct pkt *p, enum dro
 
 	if (verdict == ROUTE_PUNT && policed(lc, p, now))
 		return refuse(reason, DROP_FLOOD_POLICED);
+	if (__builtin_expect(verdict == ROUTE_DROP, 0))
+		tell_sender(lc, p, *reason, now);
 	return verdict;
 }
 

@@ -49,14 +49,20 @@ static void take_hop(struct pkt *p)
 	store_be16(ip + IPV4_CHECKSUM, (uint16_t)~sum);
 }
 
-// The packet leaves towards `mac` in VLAN `vid`.
-static void rewrite(struct sw_lcore *lc, struct pkt *p, uint64_t mac, uint16_t vid)
+// The packet leaves towards `mac` in VLAN `vid`, unless it is too long for the port there: no
+// router fragments IPv6 (RFC 8200 5), and this one IPv4 neither.
+static enum route_verdict rewrite(struct sw_lcore *lc, struct pkt *p, uint64_t mac, uint16_t vid,
+				  enum drop_reason *reason)
 {
+	if (p->len + ETHERNET_BYTES >
+	    port_profile_of(lc, p->out_port)->max_frame_bytes + (uint32_t)p->l3_offset)
+		return refuse(reason, DROP_EXCEEDS_L3_MTU);
 	store_be48(p->data, mac);
 	store_be48(p->data + 6, lc->pf->router_mac);
 	take_hop(p);
 	p->vid = vid;
 	lc->stats.routed_packets++;
+	return ROUTE_FORWARD;
 }
 
 // IEEE 802.1Q 8.6.4: a VLAN leads to its members alone. VID 0: a port without a VLAN.
@@ -153,12 +159,12 @@ static enum route_verdict to_group(struct sw_lcore *lc, struct pkt *p, uint16_t 
 		vid = port_profile_of(lc, m->port)->pvid;
 	if (!leads_to(lc, vid, m->port))
 		return refuse(reason, DROP_VLAN_NOT_MEMBER);
-	rewrite(lc, p, mac, vid);
-	return ROUTE_FORWARD;
+	return rewrite(lc, p, mac, vid, reason);
 }
 
 // To a host in a VLAN of this switch; where it is the bridge knows, or asks.
-static enum route_verdict to_neighbor(struct sw_lcore *lc, struct pkt *p, const struct dest *d)
+static enum route_verdict to_neighbor(struct sw_lcore *lc, struct pkt *p, const struct dest *d,
+				      enum drop_reason *reason)
 {
 	const struct mac_slot *slot = mac_slot_find(&lc->bridge, mac_slot_key(d->mac, d->vid));
 
@@ -167,8 +173,7 @@ static enum route_verdict to_neighbor(struct sw_lcore *lc, struct pkt *p, const 
 		return ROUTE_HOLD;
 	}
 	p->out_port = slot->port;
-	rewrite(lc, p, d->mac, d->vid);
-	return ROUTE_FORWARD;
+	return rewrite(lc, p, d->mac, d->vid, reason);
 }
 
 static enum route_verdict to_edge(struct sw_lcore *lc, struct pkt *p, const struct dest *d,
@@ -183,10 +188,10 @@ static enum route_verdict to_edge(struct sw_lcore *lc, struct pkt *p, const stru
 		if (!leads_to(lc, d->vid, p->out_port))
 			return refuse(reason, DROP_VLAN_NOT_MEMBER);
 		if (p->flags & PKT_ROUTED)
-			rewrite(lc, p, d->mac, d->vid);
-		else if (p->out_port.v == logical_port(lc->pf, p->in_port).v)
-			return refuse(reason, DROP_SAME_PORT);
-		return ROUTE_FORWARD;
+			return rewrite(lc, p, d->mac, d->vid, reason);
+		return p->out_port.v != logical_port(lc->pf, p->in_port).v ?
+			       ROUTE_FORWARD :
+			       refuse(reason, DROP_SAME_PORT);
 	}
 	group = __atomic_load_n(&lc->tables->edge_group[d->number], __ATOMIC_ACQUIRE);
 	if (group == GROUP_NONE)
@@ -200,7 +205,7 @@ static enum route_verdict to_dest(struct sw_lcore *lc, struct pkt *p, const stru
 	switch ((enum dest_kind)d->kind) {
 	case DEST_SELF: return ROUTE_PUNT;
 	case DEST_GLEAN: p->vid = d->vid; return ROUTE_HOLD;
-	case DEST_NEIGHBOR: return to_neighbor(lc, p, d);
+	case DEST_NEIGHBOR: return to_neighbor(lc, p, d, reason);
 	case DEST_GROUP: return to_group(lc, p, d->number, EDGE_NONE, 0, 0, reason);
 	case DEST_EDGE: return to_edge(lc, p, d, reason);
 	case DEST_FREE:

@@ -15,6 +15,8 @@
 // like.
 #define RESERVED_GROUP 0x0180c2000000u
 
+enum { ETHERNET_BYTES = 14 }; // Ethernet header without tags
+
 // --- stage 1: parse.c, stateless ----------------------------------------------------------------
 
 // Finds headers and sets lane, tci, l3_offset, l4_offset, l3, l4, tos, opcode, dst_qp and the flags
@@ -291,7 +293,7 @@ uint32_t hello_mask_count(const struct sw *sw, port_t port);
 // Makes the port usable or not, by carrier and hellos; down does what sw_link() says.
 void port_settle(struct sw_lcore *lc, port_t port, ns_t now);
 
-// --- drop.c, action.c, pipeline.c ---------------------------------------------------------------
+// --- drop.c, tell.c, action.c, pipeline.c -------------------------------------------------------
 
 // The only other exit: uncharges what was charged and counts exactly one reason. The packet goes
 // to the shell as SW_ACTION_FREE.
@@ -303,6 +305,10 @@ COLD void drop_count(struct sw_lcore *lc, const struct pkt *p, enum drop_reason 
 // Releases a packet that leaves otherwise than by transmission. That may be what some group in XOFF
 // waits for, and no transmission will look for it: the next tick does, at once.
 COLD void release_early(struct sw_lcore *lc, struct pkt *p);
+
+// Asks the shell to tell the sender of a routed packet that is about to be dropped, if this is one
+// of the reasons that senders are told. The packet is as it was received.
+COLD void tell_sender(struct sw_lcore *lc, struct pkt *p, enum drop_reason reason, ns_t now);
 
 // Gives a packet back to the shell, which frees it once it has seen every other action.
 void give_back(struct sw_lcore *lc, struct pkt *p);

@@ -249,6 +249,7 @@ struct sw_lcore {
 	struct switch_stats stats;
 	struct bridge_state bridge;
 	struct hold_state hold;
+	struct pacer_state tell; // tell_sender(): its bytes are packets
 	struct action_state actions;
 	struct hello_lcore hello;
 	struct cnp_flows cnp;

@@ -125,6 +125,8 @@ enum sw_action_kind {
 	SW_ACTION_HELLO,  // port: send what sw_hello() writes before any data
 	SW_ACTION_PEER,   // port: what sw_peer() says has changed
 	SW_ACTION_SOLICIT, // pkt (borrowed), port, vid: ask for the address of its destination
+	SW_ACTION_TELL,    // pkt (borrowed), port, vid, reason, mtu: it is dropped, its sender is
+			   // told why; mtu with DROP_EXCEEDS_L3_MTU
 };
 
 struct sw_action {
@@ -137,6 +139,8 @@ struct sw_action {
 	struct pfc_frame pfc;
 	queue_t queue;
 	bool stormed;
+	enum drop_reason reason;
+	uint32_t mtu;
 };
 
 // Takes the next action; false when there is none. PFC frames come first.

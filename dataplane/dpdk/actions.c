@@ -91,6 +91,27 @@ static void solicit(struct worker *worker, struct instance *in, const struct sw_
 		channel_report(&worker->channel, &message);
 }
 
+enum { TELL_BYTES = 1280 }; // of the frame: no error quotes more
+
+static void tell(struct worker *worker, struct instance *in, const struct sw_action *action)
+{
+	struct rte_mbuf *original = mbuf_from_pkt(action->pkt);
+	const struct message message = {
+		.kind = MESSAGE_TELL,
+		.instance = in,
+		.port = action->port,
+		.vid = action->vid,
+		.tell = { .mbuf = rte_pktmbuf_copy(original, in->pools->data, 0, TELL_BYTES),
+			  .reason = action->reason,
+			  .mtu = (uint16_t)action->mtu,
+			  .l3_offset = action->pkt->l3_offset,
+			  .ipv6 = action->pkt->l3 == PKT_L3_IPV6 },
+	};
+
+	if (message.tell.mbuf != NULL && !channel_report(&worker->channel, &message))
+		rte_pktmbuf_free(message.tell.mbuf);
+}
+
 static void storm(struct worker *worker, struct instance *in, const struct sw_action *action)
 {
 	const struct message message = {
@@ -137,6 +158,7 @@ void actions_drain(struct worker *worker, struct instance *in, ns_t now)
 		case SW_ACTION_LEARN: address(worker, in, &action, MESSAGE_LEARN); break;
 		case SW_ACTION_FORGET: address(worker, in, &action, MESSAGE_FORGET); break;
 		case SW_ACTION_SOLICIT: solicit(worker, in, &action); break;
+		case SW_ACTION_TELL: tell(worker, in, &action); break;
 		case SW_ACTION_STORM: storm(worker, in, &action); break;
 		}
 	}

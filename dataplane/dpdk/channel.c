@@ -62,6 +62,8 @@ static void ring_destroy(struct rte_ring *ring)
 		if (message.kind == MESSAGE_PUNT || message.kind == MESSAGE_INJECT ||
 		    message.kind == MESSAGE_SEND)
 			rte_pktmbuf_free(message.mbuf);
+		if (message.kind == MESSAGE_TELL)
+			rte_pktmbuf_free(message.tell.mbuf);
 	}
 	rte_ring_free(ring);
 }

@@ -48,6 +48,7 @@ enum message_kind {
 	MESSAGE_LEARN,   // [mac, vid, port]
 	MESSAGE_FORGET,  // [mac, vid, port] an address is old; goes on to every lcore
 	MESSAGE_SOLICIT, // [target, port, vid]
+	MESSAGE_TELL,    // [tell, port, vid] a routed packet was dropped; its sender is told
 	MESSAGE_STORM,   // [storm, port]
 	MESSAGE_PEER,    // [peer, port] what hellos say has changed
 };
@@ -77,6 +78,13 @@ struct message {
 			bool ipv6;
 			bool routed; // by this switch
 		} target;
+		struct {
+			struct rte_mbuf *mbuf; // a copy of its head
+			enum drop_reason reason;
+			uint16_t mtu; // of the next link, when that was it
+			uint8_t l3_offset;
+			bool ipv6;
+		} tell;
 		struct {
 			queue_t queue;
 			bool on;

@@ -136,6 +136,7 @@ static void apply(struct worker *worker, const struct message *m, ns_t now)
 	case MESSAGE_LEARN:
 	case MESSAGE_STORM:
 	case MESSAGE_PEER:
+	case MESSAGE_TELL:
 	case MESSAGE_SOLICIT: break; // of the other direction
 	}
 	if (in != NULL)

@@ -49,6 +49,7 @@ static enum reach reach_of(enum message_kind kind)
 	case MESSAGE_LEARN:
 	case MESSAGE_PEER:
 	case MESSAGE_STORM:
+	case MESSAGE_TELL:
 	case MESSAGE_SOLICIT: return REACH_LCORE;
 	}
 	return REACH_LCORE;

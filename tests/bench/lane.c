@@ -31,6 +31,7 @@ static void drain(struct lane *lane, ns_t now)
 		case SW_ACTION_LEARN:
 		case SW_ACTION_FORGET:
 		case SW_ACTION_SOLICIT:
+		case SW_ACTION_TELL:
 		case SW_ACTION_STORM:
 		case SW_ACTION_HELLO:
 		case SW_ACTION_PEER: break;

@@ -263,6 +263,7 @@ static void answer(struct rig *rig, const struct sw_action *action)
 	case SW_ACTION_HELLO: rig->hello_due[action->port.v] = true; return;
 	case SW_ACTION_PEER: rig->peers++; return;
 	case SW_ACTION_SOLICIT: answer_solicit(rig, action); return;
+	case SW_ACTION_TELL: rig->tells++; return;
 	case SW_ACTION_STORM:
 		rig->storms += action->stormed;
 		rig->restores += !action->stormed;

@@ -43,6 +43,7 @@ struct rig {
 	uint64_t learns;
 	uint64_t punts;
 	uint64_t solicits;
+	uint64_t tells;                      // errors to senders
 	uint64_t storms;                     // reported as detected
 	uint64_t restores;                   // reported as restored
 	uint64_t peers;                      // reported as changed

@@ -229,7 +229,7 @@ Test(route_corners, the_mtu_is_that_of_the_egress_port)
 	cr_assert_eq(rig_release(rig, SMALL, 2), 1);
 	f.len++;
 	rig_send(rig, TRUNK, &f);
-	cr_assert_eq(rig_drops(rig, SMALL, DROP_EGRESS_MTU), 1);
+	cr_assert_eq(rig_drops(rig, TRUNK, DROP_EXCEEDS_L3_MTU), 1);
 	rig_end(rig);
 }
 

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "tests/keep.h"
 #include "tests/rig/setup.h"
 #include "tests/table.h"
@@ -164,6 +165,61 @@ TABLE_TEST(neighbor_rules, networks, row, interface_rows)
 	cr_assert_eq(got != NULL, row->found, "%s", row->what);
 	if (got != NULL)
 		cr_assert_eq(got->vlan, row->vid, "%s", row->what);
+}
+
+static const struct {
+	const char *what;
+	uint32_t address;
+	bool broadcast;
+} broadcast_rows[] = {
+	{ "a host", IP_NEW, false },
+	{ "all hosts of a network", 0x0a0100ff, true },
+	{ "the network itself", 0x0a020000, true },
+	{ "an address elsewhere that ends alike", 0x0b0000ff, false },
+	{ "the last address of a link of two", 0x0a030001, false },
+	{ "the first of a link of two", 0x0a030000, false },
+};
+
+// RFC 3021: a network of two addresses has no broadcast address.
+TABLE_TEST(neighbor_rules, broadcasts, row, broadcast_rows)
+{
+	struct sw_config *c = fabric(false);
+	uint8_t address[4];
+
+	setup_interface(c, VLAN_B, 0x0a030000, 31);
+	store_be32(address, row->address);
+	cr_assert_eq(neighbor_is_broadcast(c, address), row->broadcast, "%s", row->what);
+}
+
+static const struct {
+	const char *what;
+	uint16_t vid;
+	bool ipv6;
+	uint32_t source;
+	uint32_t gateway; // 0: none
+} gateway_rows[] = {
+	{ "of its network", VLAN_A, false, IP_NEW, GATEWAY_A },
+	{ "of its second network", VLAN_A, false, 0x0a05000a, 0x0a050001 },
+	{ "behind another router", VLAN_A, false, IP_FAR, GATEWAY_A },
+	{ "of the VLAN, not of the network", VLAN_B, false, IP_NEW, GATEWAY_B },
+	{ "no address in the VLAN", 1, false, IP_NEW, 0 },
+	{ "no address of the family", VLAN_A, true, IP_NEW, 0 },
+};
+
+TABLE_TEST(neighbor_rules, gateways, row, gateway_rows)
+{
+	struct sw_config *c = fabric(false);
+	uint8_t ip[40] = { 0 };
+	const struct ip_prefix *got;
+	struct neighbor_view view;
+
+	setup_interface(c, VLAN_A, 0x0a050001, 24);
+	view = build(c);
+	store_be32(ip + 12, row->source);
+	got = neighbor_gateway(&view, row->vid, ip, row->ipv6);
+	cr_assert_eq(got != NULL, row->gateway != 0, "%s", row->what);
+	if (got != NULL)
+		cr_assert_eq(load_be32(got->address), row->gateway, "%s", row->what);
 }
 
 enum { AT_PORT, ANYWHERE, TAGGED, FIXED_MAC, FIXED, BRIDGE };
