@@ -33,7 +33,8 @@ static const struct column member_columns[] = {
 static const struct column arp_columns[] = {
 	{ "Address", "address", CELL_TEXT }, { "MacAddress", "mac", CELL_TEXT },
 	{ "Iface", "port", CELL_TEXT },      { "Vlan", "vlan", CELL_TEXT },
-	{ "Type", "type", CELL_TEXT },
+	{ "Type", "type", CELL_TEXT },       { "State", "state", CELL_TEXT },
+	{ "Heard", "age_ns", CELL_TIME },
 };
 
 static const struct column hash_columns[] = {

@@ -73,8 +73,10 @@ static void on_ports_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct agent *agent = arg;
 
-	for (uint32_t i = 0; i < agent->count; i++)
+	for (uint32_t i = 0; i < agent->count; i++) {
 		poll_ports(agent, &agent->sw[i]);
+		routes_tick(agent->sw[i].in->routes);
+	}
 }
 
 static void age_macs(struct agent *agent, struct instance *in)

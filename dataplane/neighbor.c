@@ -70,6 +70,8 @@ static bool read_arp(const uint8_t *arp, uint32_t len, struct neighbor_message *
 	if (load_be16(arp + 6) != ARP_REQUEST && load_be16(arp + 6) != ARP_REPLY)
 		return false;
 	out->request = load_be16(arp + 6) == ARP_REQUEST;
+	out->solicited = !out->request && is_unicast_mac(out->destination_mac);
+	out->override = true;
 	out->mac = load_be48(arp + 8);
 	out->target = ipv4(arp + 24);
 	sender = load_be32(arp + 14);
@@ -139,6 +141,8 @@ static bool read_nd(const uint8_t *ip, uint32_t len, struct neighbor_message *ou
 	if (!read_option(icmp + ND_BYTES, bytes - ND_BYTES,
 			 out->request ? OPTION_SOURCE : OPTION_TARGET, &out->mac))
 		return false;
+	out->solicited = !out->request && (icmp[4] & FLAG_SOLICITED) && ip[24] != 0xff;
+	out->override = out->request || (icmp[4] & FLAG_OVERRIDE);
 	out->target = ipv6(icmp + 8);
 	from = out->request ? ip + 8 : icmp + 8;
 	if (from[0] == 0xff)
@@ -222,29 +226,29 @@ static uint32_t finish_nd(uint8_t *out, uint8_t option, uint64_t mac)
 }
 
 static uint32_t ask_ipv6(uint64_t own_mac, const struct ip_prefix *sender, const uint8_t *target,
-			 uint8_t *out)
+			 uint64_t to, uint8_t *out)
 {
 	static const uint8_t solicited_node[13] = {
 		0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff
 	};
 	uint8_t *ip = out + L3_AT;
 
-	write_ethernet(out, 0x3333ff000000 | (load_be32(target + 12) & 0xffffff), own_mac,
-		       ETHERTYPE_IPV6);
+	write_ethernet(out, to != 0 ? to : 0x3333ff000000 | (load_be32(target + 12) & 0xffffff),
+		       own_mac, ETHERTYPE_IPV6);
 	start_nd(out, ND_SOLICITATION, 0, target);
 	if (sender != NULL)
 		memcpy(ip + 8, sender->address, 16);
-	memcpy(ip + 24, solicited_node, sizeof(solicited_node));
+	memcpy(ip + 24, to != 0 ? target : solicited_node, sizeof(solicited_node));
 	memcpy(ip + 37, target + 13, 3);
 	return finish_nd(out, sender != NULL ? OPTION_SOURCE : 0, own_mac);
 }
 
 uint32_t neighbor_ask(uint64_t own_mac, const struct ip_prefix *sender,
-		      const struct ip_prefix *target, uint8_t out[NEIGHBOR_FRAME_MAX])
+		      const struct ip_prefix *target, uint64_t to, uint8_t out[NEIGHBOR_FRAME_MAX])
 {
 	if (target->family == IP_V6)
-		return ask_ipv6(own_mac, sender, target->address, out);
-	write_ethernet(out, BROADCAST_MAC, own_mac, ETHERTYPE_ARP);
+		return ask_ipv6(own_mac, sender, target->address, to, out);
+	write_ethernet(out, to != 0 ? to : BROADCAST_MAC, own_mac, ETHERTYPE_ARP);
 	return write_arp(ARP_REQUEST, own_mac, sender != NULL ? sender->address : NULL, 0,
 			 target->address, out);
 }

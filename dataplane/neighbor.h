@@ -19,6 +19,8 @@ struct neighbor_message {
 	struct ip_prefix target;  // of a request
 	uint64_t mac;             // of the sender
 	uint64_t destination_mac; // of the frame
+	bool solicited;           // answers a question: the sender hears us
+	bool override;            // counts even when another MAC address is known
 };
 
 // Reads the ARP frame, or the solicitation or advertisement behind an IPv6 header, at `l3_offset`.
@@ -27,9 +29,10 @@ struct neighbor_message {
 bool neighbor_read(const uint8_t *frame, uint32_t len, uint32_t l3_offset, bool arp,
 		   struct neighbor_message *out);
 
-// Writes a question for `target`; `sender` NULL: a probe. Returns its length.
+// Writes a question for `target`, to the MAC address that it is thought to have, or with 0 to all;
+// `sender` NULL: a probe. Returns its length.
 uint32_t neighbor_ask(uint64_t own_mac, const struct ip_prefix *sender,
-		      const struct ip_prefix *target, uint8_t out[NEIGHBOR_FRAME_MAX]);
+		      const struct ip_prefix *target, uint64_t to, uint8_t out[NEIGHBOR_FRAME_MAX]);
 
 // Writes the answer that the target of a request is at `mac`; `router`: it forwards for others.
 // Returns its length.

@@ -159,12 +159,20 @@ static bool is_asked_for(const struct next_hop_config *row)
 	return row->address.family != IP_NONE && (row->mac == CONFIG_UNSET || row->port[0] == '\0');
 }
 
+bool neighbor_resolves_next_hop(const struct neighbor_view *view, uint32_t at,
+				const struct ip_prefix *address)
+{
+	const struct next_hop_config *row = &view->config->next_hop[at];
+
+	return is_asked_for(row) && same_address(&row->address, address);
+}
+
 bool neighbor_is_next_hop(const struct neighbor_view *view, uint32_t at,
 			  const struct ip_prefix *address, uint16_t vid, port_t port)
 {
 	const struct next_hop_config *row = &view->config->next_hop[at];
 
-	if (!is_asked_for(row) || !same_address(&row->address, address))
+	if (!neighbor_resolves_next_hop(view, at, address))
 		return false;
 	if (row->port[0] != '\0' && !same_link(view->pf, port_of(view, row->port), port))
 		return false;

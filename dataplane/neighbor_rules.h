@@ -48,6 +48,10 @@ bool neighbor_is_broadcast(const struct sw_config *config, const uint8_t *addres
 bool neighbor_is_next_hop(const struct neighbor_view *view, uint32_t at,
 			  const struct ip_prefix *address, uint16_t vid, port_t port);
 
+// True when next hop `at` is found by asking for this address, wherever that is.
+bool neighbor_resolves_next_hop(const struct neighbor_view *view, uint32_t at,
+				const struct ip_prefix *address);
+
 // The MAC address that packets to next hop `at` get when its address is found at `mac`.
 uint64_t neighbor_next_hop_mac(const struct sw_config *config, uint32_t at, uint64_t mac);
 

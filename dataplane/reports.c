@@ -137,25 +137,22 @@ static void handle_solicit(struct workers *workers, const struct message *report
 	const uint8_t *address = report->target.address;
 	const uint8_t *mapped = report->target.ipv6 ? neighbor_mapped_ipv4(address) : NULL;
 	struct ip_prefix target = { .family = IP_V4, .len = 32 };
-	const struct interface_config *interface = NULL;
 	uint8_t frame[NEIGHBOR_FRAME_MAX];
 	uint8_t own[6];
-	uint64_t mac;
 
 	if (in->profile->managed)
 		return;
 	if (report->target.ipv6 && mapped == NULL)
 		target = (struct ip_prefix){ .family = IP_V6, .len = 128 };
 	memcpy(target.address, mapped != NULL ? mapped : address, target.len / 8);
+	if (in->routes != NULL && report->target.routed &&
+	    neighbor_interface(in->config, report->vid, &target) != NULL) {
+		routes_want(in->routes, &target, report->vid);
+		return;
+	}
 	reports_own_mac(in->config->sw.name, own);
-	mac = load_be48(own);
-	if (report->target.routed)
-		interface = neighbor_interface(in->config, report->vid, &target);
-	if (interface != NULL)
-		mac = in->profile->router_mac;
 	routes_send(workers, in, PORT_NONE, report->vid, frame,
-		    neighbor_ask(mac, interface != NULL ? &interface->address : NULL, &target,
-				 frame));
+		    neighbor_ask(load_be48(own), NULL, &target, 0, frame));
 }
 
 // The field's own words: its scripts look for them.

@@ -29,13 +29,15 @@ struct routes {
 	uint32_t echoes;     // that may be answered in this second
 	uint32_t ask_at;     // next hop to go on with
 	struct icmp_sender icmp;
+	struct neighbor_keeper keeper;
 };
 
 struct routes *routes_open(struct workers *workers, struct instance *in)
 {
 	struct routes *routes = calloc(1, sizeof(*routes));
 
-	if (routes == NULL) {
+	if (routes == NULL || neighbor_keeper_open(&routes->keeper, routes, in->config) != 0) {
+		free(routes);
 		log_err("%s: no memory for its routes", in->config->sw.name);
 		return NULL;
 	}
@@ -49,7 +51,14 @@ struct routes *routes_open(struct workers *workers, struct instance *in)
 
 void routes_close(struct routes *routes)
 {
+	if (routes != NULL)
+		neighbor_keeper_close(&routes->keeper);
 	free(routes);
+}
+
+static ns_t now(const struct routes *routes)
+{
+	return clock_now(&routes->workers->worker[0].clock);
 }
 
 struct neighbor_view routes_view(const struct instance *in)
@@ -97,37 +106,46 @@ static bool make_room(struct routes *routes)
 	return true;
 }
 
-static void set_neighbor(struct routes *routes, const struct neighbor_message *message,
-			 uint16_t vid)
+int routes_neighbor_found(struct routes *routes, const struct ip_prefix *address, uint16_t vid,
+			  uint64_t mac)
 {
 	const struct instance *in = routes->in;
-	char text[INET6_ADDRSTRLEN] = "";
 	const uint64_t before = in->tables->generation;
-	int rc = tables_neighbor_set(in->tables, &message->sender, vid, message->mac);
+	int rc = tables_neighbor_set(in->tables, address, vid, mac);
 
 	if (rc != 0 && make_room(routes))
-		rc = tables_neighbor_set(in->tables, &message->sender, vid, message->mac);
-	if (rc == 0) { // what is known already takes no row
+		rc = tables_neighbor_set(in->tables, address, vid, mac);
+	if (rc == 0) // what is known already takes no row
 		routes->full &= in->tables->generation == before;
-		return;
-	}
+	else
+		routes_neighbor_refused(routes, address);
+	return rc;
+}
+
+void routes_neighbor_refused(struct routes *routes, const struct ip_prefix *address)
+{
+	char text[INET6_ADDRSTRLEN] = "";
+
 	if (routes->full)
 		return;
 	routes->full = true;
-	inet_ntop(message->sender.family == IP_V6 ? AF_INET6 : AF_INET, message->sender.address,
-		  text, sizeof(text));
-	log_warn("%s: no room for neighbour %s: %s, see neighbor_count", in->config->sw.name, text,
-		 strerror(-rc));
+	inet_ntop(address->family == IP_V6 ? AF_INET6 : AF_INET, address->address, text,
+		  sizeof(text));
+	log_warn("%s: no room for neighbour %s: all are in use, see neighbor_count",
+		 routes->in->config->sw.name, text);
 }
 
+void routes_neighbor_gone(struct routes *routes, const struct ip_prefix *address)
+{
+	tables_neighbor_delete(routes->in->tables, address);
+}
+
+// `mac` 0 and PORT_NONE: it is gone.
 static void set_next_hop(struct routes *routes, uint32_t at, port_t port, uint64_t mac)
 {
 	struct instance *in = routes->in;
-	int rc;
+	int rc = tables_next_hop_set(in->tables, at, port, mac);
 
-	mac = neighbor_next_hop_mac(in->config, at, mac);
-	port = in->profile->port[port.v].logical;
-	rc = tables_next_hop_set(in->tables, at, port, mac);
 	if (rc != 0) { // the group has just changed
 		make_round(routes);
 		rc = tables_next_hop_set(in->tables, at, port, mac);
@@ -137,21 +155,69 @@ static void set_next_hop(struct routes *routes, uint32_t at, port_t port, uint64
 			 in->config->next_hop[at].group, strerror(-rc));
 }
 
+static void find_next_hop(struct routes *routes, uint32_t at, port_t port, uint64_t mac)
+{
+	const struct instance *in = routes->in;
+
+	set_next_hop(routes, at, in->profile->port[port.v].logical,
+		     neighbor_next_hop_mac(in->config, at, mac));
+}
+
+void routes_next_hop_found(struct routes *routes, const struct ip_prefix *address, uint16_t vid,
+			   port_t port, uint64_t mac)
+{
+	const struct neighbor_view view = routes_view(routes->in);
+
+	for (uint32_t i = 0; i < view.config->next_hop_count; i++) {
+		if (neighbor_is_next_hop(&view, i, address, vid, port))
+			find_next_hop(routes, i, port, mac);
+	}
+}
+
+void routes_next_hop_gone(struct routes *routes, const struct ip_prefix *address)
+{
+	const struct neighbor_view view = routes_view(routes->in);
+
+	for (uint32_t i = 0; i < view.config->next_hop_count; i++) {
+		if (neighbor_resolves_next_hop(&view, i, address))
+			set_next_hop(routes, i, PORT_NONE, 0);
+	}
+}
+
 void routes_heard(struct routes *routes, const struct neighbor_message *message, port_t port,
 		  uint16_t vid)
 {
-	struct neighbor_view view;
-
 	if (routes == NULL || message->sender.family == IP_NONE)
 		return;
-	view = routes_view(routes->in);
 	routes->retry = true;
-	if (!view.pf->managed && neighbor_interface(view.config, vid, &message->sender) != NULL)
-		set_neighbor(routes, message, vid);
-	for (uint32_t i = 0; i < view.config->next_hop_count; i++) {
-		if (neighbor_is_next_hop(&view, i, &message->sender, vid, port))
-			set_next_hop(routes, i, port, message->mac);
-	}
+	neighbor_keeper_hear(&routes->keeper, message, port, vid, now(routes));
+}
+
+void routes_want(struct routes *routes, const struct ip_prefix *address, uint16_t vid)
+{
+	const bool nobody = address->family == IP_V4 &&
+			    neighbor_is_broadcast(routes->in->config, address->address);
+
+	if (!nobody)
+		neighbor_keeper_want(&routes->keeper, address, vid, now(routes));
+}
+
+void routes_tick(struct routes *routes)
+{
+	if (routes == NULL)
+		return;
+	neighbor_keeper_tick(&routes->keeper, now(routes));
+	routes_settle(routes);
+}
+
+const struct neighbor_table *routes_neighbors(const struct routes *routes)
+{
+	return routes == NULL ? NULL : &routes->keeper.table;
+}
+
+struct instance *routes_instance(const struct routes *routes)
+{
+	return routes->in;
 }
 
 // LAGs count as the port that stands for them.
@@ -177,7 +243,7 @@ void routes_learned(struct routes *routes, uint64_t mac, uint16_t vid, port_t po
 	for (uint32_t i = 0; i < view.config->next_hop_count; i++) {
 		if (view.tables->next_hop[i].mac == mac &&
 		    neighbor_is_next_hop(&view, i, &view.config->next_hop[i].address, vid, port))
-			set_next_hop(routes, i, port, mac);
+			find_next_hop(routes, i, port, mac);
 	}
 }
 
@@ -193,9 +259,9 @@ static void ask_next_hop(struct routes *routes, uint32_t at, const struct port_s
 	if (question.vid == 0 || (everywhere && view.pf->managed) ||
 	    (!everywhere && !port_set_has(up, question.port)))
 		return;
-	routes_send(routes->workers, in, question.port, question.vid, frame,
-		    neighbor_ask(view.pf->router_mac, question.sender,
-				 &view.config->next_hop[at].address, frame));
+	routes_ask(routes, question.port, question.vid, frame,
+		   neighbor_ask(view.pf->router_mac, question.sender,
+				&view.config->next_hop[at].address, 0, frame));
 }
 
 void routes_second(struct routes *routes)
@@ -236,11 +302,24 @@ void routes_count(const struct routes *routes, struct switch_stats *stats)
 		return;
 	stats->icmp_sent += routes->icmp.sent;
 	stats->icmp_policed += routes->icmp.policed;
+	stats->neighbors = routes->keeper.table.known;
+	stats->neighbors_wanted = routes->keeper.table.wanted;
+	stats->neighbor_probes += routes->keeper.probes;
+	stats->neighbor_dead += routes->keeper.dead;
+	stats->neighbor_doubted += routes->keeper.doubted;
+	stats->neighbor_refused += routes->keeper.refused;
+	stats->solicit_policed += routes->keeper.unasked;
 }
 
 struct icmp_sender *routes_icmp(struct routes *routes)
 {
 	return routes == NULL ? NULL : &routes->icmp;
+}
+
+void routes_ask(struct routes *routes, port_t port, uint16_t vid, const uint8_t *frame,
+		uint32_t len)
+{
+	routes_send(routes->workers, routes->in, port, vid, frame, len);
 }
 
 void routes_send(struct workers *workers, struct instance *in, port_t port, uint16_t vid,

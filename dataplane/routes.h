@@ -7,7 +7,7 @@
 
 #include "dataplane/dpdk/worker.h"
 #include "dataplane/icmp_send.h"
-#include "dataplane/neighbor_rules.h"
+#include "dataplane/neighbor_keeper.h"
 
 struct routes;
 
@@ -21,6 +21,9 @@ struct neighbor_view routes_view(const struct instance *in);
 void routes_heard(struct routes *routes, const struct neighbor_message *message, port_t port,
 		  uint16_t vid);
 
+// Packets wait for an address in a network of the switch.
+void routes_want(struct routes *routes, const struct ip_prefix *address, uint16_t vid);
+
 // A MAC address is new or has moved.
 void routes_learned(struct routes *routes, uint64_t mac, uint16_t vid, port_t port);
 
@@ -29,6 +32,12 @@ void routes_settle(struct routes *routes);
 
 // Every second: asks for next hops that are not resolved.
 void routes_second(struct routes *routes);
+
+// Twenty times a second: neighbours grow old, are asked again, or are forgotten.
+void routes_tick(struct routes *routes);
+
+// What is known of neighbours; NULL: a plain bridge.
+const struct neighbor_table *routes_neighbors(const struct routes *routes);
 
 // True while an echo may be answered: at most ROUTES_ECHOES a second.
 enum { ROUTES_ECHOES = 100 };
@@ -43,3 +52,24 @@ struct icmp_sender *routes_icmp(struct routes *routes);
 // Sends a frame of `len` bytes out of a port, or with PORT_NONE floods it into the VLAN.
 void routes_send(struct workers *workers, struct instance *in, port_t port, uint16_t vid,
 		 const uint8_t *frame, uint32_t len);
+
+// --- for neighbor_keeper.c ----------------------------------------------------------------------
+
+struct instance *routes_instance(const struct routes *routes);
+
+// Sends a question, as routes_send().
+void routes_ask(struct routes *routes, port_t port, uint16_t vid, const uint8_t *frame,
+		uint32_t len);
+
+// Puts a neighbour into the tables: 0, or -errno, logged once. Or takes it out of them.
+int routes_neighbor_found(struct routes *routes, const struct ip_prefix *address, uint16_t vid,
+			  uint64_t mac);
+void routes_neighbor_gone(struct routes *routes, const struct ip_prefix *address);
+
+// No neighbour may make room for this one: said once.
+void routes_neighbor_refused(struct routes *routes, const struct ip_prefix *address);
+
+// Next hops with this address join their groups, or leave them.
+void routes_next_hop_found(struct routes *routes, const struct ip_prefix *address, uint16_t vid,
+			   port_t port, uint64_t mac);
+void routes_next_hop_gone(struct routes *routes, const struct ip_prefix *address);

@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "dataplane/dpdk/snapshot.h"
+#include "dataplane/routes.h"
 #include "sys/cfg_address.h"
 
 enum { ROWS_AT_ONCE = 64, TEXT_BYTES = 64, SEED_MAX_BITS = 32 };
@@ -266,6 +267,7 @@ struct places {
 	struct mac_entry *entry; // sorted
 	size_t count;
 	json_t *list;
+	ns_t now;
 };
 
 static int compare(const void *a, const void *b)
@@ -294,17 +296,28 @@ static void read_places(struct workers *workers, struct instance *in, struct pla
 	qsort(places->entry, places->count, sizeof(*places->entry), compare);
 }
 
+static void set_state(json_t *object, const struct neighbor_row *row, ns_t now)
+{
+	if (row == NULL)
+		return;
+	set_text(object, "state", neighbor_state_names[row->n.state]);
+	set_number(object, "age_ns", ns_since(now, row->n.heard));
+}
+
 static void add_neighbor(const struct instance *in, const struct edge_row *row, void *arg)
 {
 	struct places *places = arg;
 	const struct dest *d = &in->tables->dest[row->value];
 	const struct mac_entry wanted = { .mac = d->mac, .vid = d->vid };
+	const struct neighbor_table *known = routes_neighbors(in->routes);
+	struct ip_prefix address = { .family = row->key.kind == EDGE_IPV6 ? IP_V6 : IP_V4 };
 	const struct mac_entry *at;
 	json_t *object;
 	char text[TEXT_BYTES];
 
 	if (d->kind != DEST_NEIGHBOR)
 		return;
+	memcpy(address.address, row->key.address, sizeof(address.address));
 	object = json_object();
 	address_text(row->key.kind == EDGE_IPV6, row->key.address, text);
 	set_text(object, "address", text);
@@ -316,17 +329,47 @@ static void add_neighbor(const struct instance *in, const struct edge_row *row, 
 	if (at != NULL)
 		set_port(object, in, at->port);
 	set_text(object, "type", d->is_static ? "static" : "learned");
+	if (known != NULL && !d->is_static)
+		set_state(object, neighbor_table_find(known, &address), places->now);
 	json_array_append_new(places->list, object);
+}
+
+// Those that nothing is sent to: asked for, or a next hop outside of the switch's networks.
+static void add_others(const struct instance *in, struct places *places)
+{
+	const struct neighbor_table *known = routes_neighbors(in->routes);
+
+	for (uint32_t i = 0; known != NULL && i < known->count; i++) {
+		const struct neighbor_row *row = &known->row[i];
+		json_t *object;
+		char text[TEXT_BYTES];
+
+		if (row->address.family == IP_NONE ||
+		    tables_has_neighbor(in->tables, &row->address))
+			continue;
+		object = json_object();
+		address_text(row->address.family == IP_V6, row->address.address, text);
+		set_text(object, "address", text);
+		set_number(object, "vlan", row->vid);
+		if (row->n.mac != 0)
+			set_mac(object, row->n.mac);
+		set_port(object, in, row->port);
+		set_text(object, "type", row->next_hop ? "next_hop" : "wanted");
+		set_state(object, row, places->now);
+		json_array_append_new(places->list, object);
+	}
 }
 
 json_t *routes_json_neighbors(struct workers *workers, struct instance *in)
 {
 	json_t *answer = json_object();
-	struct places places = { .list = json_array() };
+	struct places places = { .list = json_array(),
+				 .now = clock_now(&workers->worker[0].clock) };
 
 	if (in->tables != NULL)
 		read_places(workers, in, &places);
 	walk(in, add_neighbor, &places);
+	add_others(in, &places);
 	free(places.entry);
 	json_object_set_new(answer, "neighbors", places.list);
 	return answer;

@@ -7,6 +7,9 @@
 //
 // A routed packet, lossy ones too, waits likewise for its neighbour; of lossy ones only a few may.
 //
+// Who scans a network makes no more questions than the bucket of its port has, so those of others
+// are still asked.
+//
 // A question may get lost, so those that wait are asked for several times.
 
 #include "dataplane/core/stage.h"
@@ -16,9 +19,16 @@
 #include "dataplane/core/route_l3.h"
 
 enum {
-	ASK_TIMES = 8,      // in one solicit_time
-	ASK_ADDRESSES = 16, // different ones per repeat: the next repeat has the rest
-	LOSSY_MAX = 64,     // lossy ones that wait: who scans a network must not fill the buffer
+	ASK_TIMES = 8,         // in one solicit_time
+	ASK_ADDRESSES = 16,    // different ones per repeat: the next repeat has the rest
+	ASKS_PER_SECOND = 500, // of one port
+	ASKS_AT_ONCE = 64,
+	LOSSY_MAX = 64, // lossy ones that wait: who scans a network must not fill the buffer
+};
+
+static const struct pacer_profile ask_rate = {
+	.bps = 8 * ASKS_PER_SECOND,
+	.burst_ns = (ASKS_AT_ONCE - 1) * 1000000000ull / ASKS_PER_SECOND,
 };
 
 static uint64_t ask_interval(const struct sw_lcore *lc)
@@ -41,13 +51,19 @@ static uint64_t wanted(const struct pkt *p)
 }
 
 // Asks once for a run of packets to one address.
-static bool ask(struct sw_lcore *lc, struct pkt *p)
+static bool ask(struct sw_lcore *lc, struct pkt *p, ns_t now)
 {
 	uint64_t key = wanted(p);
+	struct pacer_state *asks = &lc->port[p->in_port.v].asks;
 	struct sw_action *action;
 
 	if (lc->hold.asked_key == key)
 		return false;
+	if (!pacer_ready(asks, now)) {
+		lc->stats.solicit_policed++;
+		return false;
+	}
+	pacer_charge(&ask_rate, asks, 1, now);
 	lc->hold.asked_key = key;
 	lc->stats.solicited++;
 	action = action_add(lc, SW_ACTION_SOLICIT, p);
@@ -62,7 +78,7 @@ void hold_add(struct sw_lcore *lc, struct pkt *p, ns_t now)
 	const bool lossy = !(p->flags & PKT_LOSSLESS);
 
 	if (lossy && hold->lossy == LOSSY_MAX) {
-		ask(lc, p);
+		ask(lc, p, now);
 		drop(lc, p, DROP_UNKNOWN_NEIGHBOR);
 		return;
 	}
@@ -78,7 +94,7 @@ void hold_add(struct sw_lcore *lc, struct pkt *p, ns_t now)
 	}
 	hold->tail = p;
 	hold->count++;
-	ask(lc, p);
+	ask(lc, p, now);
 	lc->tick_at = ns_min(lc->tick_at, hold_deadline(lc));
 }
 
@@ -177,7 +193,7 @@ static void ask_again(struct sw_lcore *lc, ns_t now)
 	lc->hold.asked_key = 0;
 	lc->hold.ask_at = ns_add(now, ask_interval(lc));
 	for (struct pkt *p = lc->hold.head; p != NULL && asked < ASK_ADDRESSES; p = p->next)
-		asked += ask(lc, p);
+		asked += ask(lc, p, now);
 }
 
 void hold_expire(struct sw_lcore *lc, ns_t now)

@@ -163,11 +163,13 @@ static enum route_verdict to_group(struct sw_lcore *lc, struct pkt *p, uint16_t 
 }
 
 // To a host in a VLAN of this switch; where it is the bridge knows, or asks.
-static enum route_verdict to_neighbor(struct sw_lcore *lc, struct pkt *p, const struct dest *d,
+static enum route_verdict to_neighbor(struct sw_lcore *lc, struct pkt *p, struct dest *d,
 				      enum drop_reason *reason)
 {
 	const struct mac_slot *slot = mac_slot_find(&lc->bridge, mac_slot_key(d->mac, d->vid));
 
+	if (__atomic_load_n(&d->number, __ATOMIC_RELAXED) != DEST_USED)
+		__atomic_store_n(&d->number, DEST_USED, __ATOMIC_RELAXED);
 	if (slot->key == 0 || !port_is_reachable(&lc->port[slot->port.v])) {
 		p->vid = d->vid;
 		return ROUTE_HOLD;
@@ -199,7 +201,7 @@ static enum route_verdict to_edge(struct sw_lcore *lc, struct pkt *p, const stru
 	return to_group(lc, p, group, d->number, d->mac, d->vid, reason);
 }
 
-static enum route_verdict to_dest(struct sw_lcore *lc, struct pkt *p, const struct dest *d,
+static enum route_verdict to_dest(struct sw_lcore *lc, struct pkt *p, struct dest *d,
 				  enum drop_reason *reason)
 {
 	switch ((enum dest_kind)d->kind) {
@@ -248,7 +250,7 @@ enum route_verdict route_ip(struct sw_lcore *lc, struct pkt *p, enum drop_reason
 {
 	const struct sw_tables *t = lc->tables;
 	const uint8_t *ip = p->data + p->l3_offset;
-	const struct dest *d;
+	struct dest *d;
 	uint32_t row;
 	uint8_t hops;
 

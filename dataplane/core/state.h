@@ -146,6 +146,7 @@ struct port_state {
 	uint64_t watched_paused_ns[PRIO_COUNT]; // pause clock at the last poll
 	struct watchdog_state watchdog[QUEUE_COUNT];
 	struct hello_state hello; // on the ingress side
+	struct pacer_state asks;  // hold.c: its bytes are questions
 };
 
 // The bridge's address table: open addressing with linear probing and backward-shift deletion. Each

@@ -7,7 +7,8 @@
 // edges are the same on every switch; what differs is one array, from edge switch to group. So a
 // change of topology rewrites an array, not the hosts.
 //
-// One writer (the control thread), any number of lcores that read. Rows change in place by single
+// One writer (the control thread), any number of lcores that read (and note which neighbours are in
+// use). Rows change in place by single
 // stores, groups are built aside and published by pointer; what a reader may still look at is used
 // again only after tables_quiesce(). Nothing is allocated: memory is the caller's, laid out once.
 #pragma once
@@ -33,11 +34,14 @@ enum dest_kind {
 	DEST_EDGE,     // a host behind an edge of the fabric
 };
 
+// The one thing that lcores write: a packet went to this neighbour. Control clears it.
+enum { DEST_USED = 1 };
+
 struct dest {
 	uint8_t kind;    // enum dest_kind
 	bool is_static;  // of the configuration: nothing learned replaces it
 	uint16_t vid;    // GLEAN, NEIGHBOR, EDGE: VLAN that the host is in
-	uint16_t number; // GROUP: group; EDGE: edge switch
+	uint16_t number; // GROUP: group; EDGE: edge switch; NEIGHBOR: DEST_USED
 	port_t port;     // EDGE: its port there
 	uint64_t mac;    // NEIGHBOR, EDGE: of the host
 };
@@ -94,6 +98,13 @@ int tables_build(const struct sw_config *config, const struct sw_profile *pf, ui
 int tables_neighbor_set(struct sw_tables *t, const struct ip_prefix *address, uint16_t vid,
 			uint64_t mac);
 void tables_neighbor_delete(struct sw_tables *t, const struct ip_prefix *address);
+
+// Whether a packet went to a neighbour since the last call.
+bool tables_neighbor_used(struct sw_tables *t, const struct ip_prefix *address);
+
+// Whether an address has a row of a neighbour, and whether that is of the configuration.
+bool tables_has_neighbor(const struct sw_tables *t, const struct ip_prefix *address);
+bool tables_neighbor_is_static(const struct sw_tables *t, const struct ip_prefix *address);
 
 // Resolves a next hop, or with mac 0 and PORT_NONE gives it up: only the buckets of its groups that
 // must move do. 0, -EBUSY: the group changed since the last tables_quiesce(), try again then, or

@@ -65,6 +65,36 @@ void tables_neighbor_delete(struct sw_tables *t, const struct ip_prefix *address
 	t->generation++;
 }
 
+static struct dest *find_neighbor(const struct sw_tables *t, const struct ip_prefix *address)
+{
+	const struct edge_key key = host_key(address);
+	const uint32_t row = edge_table_get(t->where, &key);
+
+	return row == EDGE_TABLE_NONE || t->dest[row].kind != DEST_NEIGHBOR ? NULL : &t->dest[row];
+}
+
+bool tables_neighbor_used(struct sw_tables *t, const struct ip_prefix *address)
+{
+	struct dest *d = find_neighbor(t, address);
+
+	if (d == NULL || __atomic_load_n(&d->number, __ATOMIC_RELAXED) == 0)
+		return false;
+	__atomic_store_n(&d->number, 0, __ATOMIC_RELAXED);
+	return true;
+}
+
+bool tables_has_neighbor(const struct sw_tables *t, const struct ip_prefix *address)
+{
+	return find_neighbor(t, address) != NULL;
+}
+
+bool tables_neighbor_is_static(const struct sw_tables *t, const struct ip_prefix *address)
+{
+	const struct dest *d = find_neighbor(t, address);
+
+	return d != NULL && d->is_static;
+}
+
 // Builds a group anew from its members beside the one in use, then publishes it.
 static int rebuild(struct sw_tables *t, uint32_t group)
 {

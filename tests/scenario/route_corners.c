@@ -29,6 +29,7 @@ enum {
 	SUM_AT = IP_AT + 10,
 	SECOND = 1000000000,
 	LOSSY_WAIT_MAX = 64,
+	ASKS_AT_ONCE = 64, // of one port
 	QUEUE_CNP = 6,
 	ALL_IDS = 65536,
 };
@@ -378,19 +379,28 @@ Test(route_corners, packets_wait_for_the_port_of_a_known_neighbor)
 	rig_end(rig);
 }
 
-// A scan of a network by one host: every address is asked for, but only a few packets wait.
+// A scan of a network by one host: few addresses are asked for at once and few packets wait, and
+// those of others are asked for nonetheless.
 Test(route_corners, a_scan_does_not_fill_the_buffer)
 {
 	struct rig *rig = rig_of(config());
 	struct frame f = to_router(A_UNTAGGED, 0);
+	struct frame other = to_router(TRUNK, 0);
 
 	rig->answer_solicit = false;
-	f.dscp = 0;
+	f.dscp = other.dscp = 0;
 	for (uint32_t i = 0; i < 1000; i++) {
 		f.dst_ip = net_b + 20 + i % 200;
 		rig_send(rig, A_UNTAGGED, &f);
 	}
-	cr_assert_eq(rig->solicits, 1000);
+	cr_assert_eq(rig->solicits, ASKS_AT_ONCE);
+	// The last one asked for comes four times more, and has been asked for.
+	cr_assert_eq(rig_switch(rig).solicit_policed, 1000 - ASKS_AT_ONCE - 4);
+	other.dst_ip = net_b + 99;
+	tag(&other, VLAN_A);
+	rig_send(rig, TRUNK, &other);
+	cr_assert_eq(rig->solicits, ASKS_AT_ONCE + 1);
+	cr_assert_eq(rig_drops(rig, TRUNK, DROP_UNKNOWN_NEIGHBOR), 1, "no room to wait");
 	cr_assert_eq(rig_switch(rig).queued_packets, LOSSY_WAIT_MAX);
 	cr_assert_eq(rig_drops(rig, A_UNTAGGED, DROP_UNKNOWN_NEIGHBOR), 1000 - LOSSY_WAIT_MAX);
 	rig_advance(rig, SECOND);

@@ -83,21 +83,28 @@ static const struct {
 	uint8_t family;
 	uint32_t sender; // 0: a probe
 	uint32_t target;
+	uint64_t to; // 0: all
 	const char *want;
 } question_rows[] = {
-	{ "an ARP request", IP_V4, 0x0a010001, 0x0a010002,
+	{ "an ARP request", IP_V4, 0x0a010001, 0x0a010002, 0,
 	  "ffffffffffff 02aa00000001 0806 0001 0800 06 04 0001 02aa00000001 0a010001 "
 	  "000000000000 0a010002 " PAD },
-	{ "an ARP probe has no sender", IP_V4, 0, 0x0a010002,
+	{ "an ARP probe has no sender", IP_V4, 0, 0x0a010002, 0,
 	  "ffffffffffff 02aa00000001 0806 0001 0800 06 04 0001 02aa00000001 00000000 "
 	  "000000000000 0a010002 " PAD },
-	{ "a solicitation says its link-layer address", IP_V6, 1, 0x0012abcd,
+	{ "a solicitation says its link-layer address", IP_V6, 1, 0x0012abcd, 0,
 	  "3333ff12abcd 02aa00000001 86dd 60000000 0020 3a ff " PREFIX "001 "
 	  "ff02000000000000000000 01ff12abcd 87 00 0000 00000000 fd000001000000000000000 00012abcd "
 	  "0101 02aa00000001" },
-	{ "one from the unspecified address does not", IP_V6, 0, 2,
+	{ "one from the unspecified address does not", IP_V6, 0, 2, 0,
 	  "3333ff000002 02aa00000001 86dd 60000000 0018 3a ff 00000000000000000000000000000000 "
 	  "ff02000000000000000000 01ff000002 87 00 0000 00000000 " PREFIX "002" },
+	{ "a unicast ARP request", IP_V4, 0x0a010001, 0x0a010002, HOST,
+	  "020000000002 02aa00000001 0806 0001 0800 06 04 0001 02aa00000001 0a010001 "
+	  "000000000000 0a010002 " PAD },
+	{ "a unicast solicitation goes to the address itself", IP_V6, 1, 2, HOST,
+	  "020000000002 02aa00000001 86dd 60000000 0020 3a ff " PREFIX "001 " PREFIX "002 "
+	  "87 00 0000 00000000 " PREFIX "002 0101 02aa00000001" },
 };
 
 TABLE_TEST(neighbor, asks, row, question_rows)
@@ -105,7 +112,8 @@ TABLE_TEST(neighbor, asks, row, question_rows)
 	const struct ip_prefix sender = address(row->family, row->sender);
 	const struct ip_prefix target = address(row->family, row->target);
 	uint8_t frame[NEIGHBOR_FRAME_MAX];
-	const uint32_t len = neighbor_ask(OWN, row->sender == 0 ? NULL : &sender, &target, frame);
+	const uint32_t len = neighbor_ask(OWN, row->sender == 0 ? NULL : &sender, &target, row->to,
+					  frame);
 
 	check_frame(row->what, frame, len, row->want);
 }
@@ -244,6 +252,58 @@ TABLE_TEST(neighbor, reads, row, read_rows)
 	cr_assert_arr_eq(got.sender.address, want.address, sizeof(want.address));
 }
 
+#define TO_ALL "ffffffffffff 020000000002 "
+#define ALL_NODES "ff020000000000000000000000000001 "
+
+// RFC 4861 4.4: S and O of an advertisement. ARP knows neither: a reply to us alone is an answer.
+static const struct {
+	const char *what;
+	const char *frame;
+	bool solicited;
+	bool override;
+} claim_rows[] = {
+	{ "an ARP request asks",
+	  TO_OWN "0806 0001 0800 06 04 0001 020000000002 0a010002 000000000000 0a010001", false,
+	  true },
+	{ "an ARP reply to us answers",
+	  TO_OWN "0806 0001 0800 06 04 0002 020000000002 0a010002 02aa00000001 0a010001", true,
+	  true },
+	{ "a gratuitous ARP reply announces",
+	  TO_ALL "0806 0001 0800 06 04 0002 020000000002 0a010002 ffffffffffff 0a010002", false,
+	  true },
+	{ "a solicitation asks",
+	  TO_OWN IPV6_ND("0020", "ff") THEM US "87 00 0000 00000000 " US "0101 020000000009", false,
+	  true },
+	{ "an advertisement answers and overrides",
+	  TO_OWN IPV6_ND("0020", "ff") THEM US "88 00 0000 60000000 " THEM "0201 020000000009",
+	  true, true },
+	{ "one of a proxy only answers",
+	  TO_OWN IPV6_ND("0020", "ff") THEM US "88 00 0000 40000000 " THEM "0201 020000000009",
+	  true, false },
+	{ "one to all announces",
+	  TO_ALL IPV6_ND("0020", "ff") THEM ALL_NODES "88 00 0000 20000000 " THEM
+						      "0201 020000000009",
+	  false, true },
+	{ "one to all answers nobody",
+	  TO_ALL IPV6_ND("0020", "ff") THEM ALL_NODES "88 00 0000 60000000 " THEM
+						      "0201 020000000009",
+	  false, true },
+};
+
+TABLE_TEST(neighbor, claims, row, claim_rows)
+{
+	struct neighbor_message got;
+	uint8_t frame[FRAME_TEXT_MAX] = { 0 };
+	const uint32_t len = frame_decode(row->frame, frame);
+	const bool arp = load_be16(frame + 12) == 0x0806;
+
+	if (!arp)
+		set_checksum(frame);
+	cr_assert(neighbor_read(frame, len, L3_AT, arp, &got), "%s", row->what);
+	cr_assert_eq(got.solicited, row->solicited, "%s", row->what);
+	cr_assert_eq(got.override, row->override, "%s", row->what);
+}
+
 Test(neighbor, a_wrong_checksum_says_nothing)
 {
 	uint8_t frame[FRAME_TEXT_MAX];
@@ -265,7 +325,7 @@ Test(neighbor, questions_are_read_back)
 
 	for (uint32_t i = 0; i < TABLE_COUNT(senders); i++) {
 		uint8_t frame[NEIGHBOR_FRAME_MAX];
-		const uint32_t len = neighbor_ask(OWN, &senders[i], &targets[i], frame);
+		const uint32_t len = neighbor_ask(OWN, &senders[i], &targets[i], 0, frame);
 		struct neighbor_message got;
 
 		cr_assert(neighbor_read(frame, len, L3_AT, i == 0, &got));

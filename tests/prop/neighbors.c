@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Properties of neighbour ageing under random times and answers: who answers is never given up
+// while in use, who is silent is given up in bounded time, questions are bounded, and the table of
+// neighbours is a map of limited size, whoever scans or invents addresses.
+
+#include "dataplane/neighbor_table.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "tests/table.h"
+
+#define MS 1000000ull
+#define MAC 0x020000000001u
+
+static struct neighbor_times random_times(struct rng *rng)
+{
+	return (struct neighbor_times){
+		.reachable_ns = (1000 + rng_below(rng, 60000)) * MS,
+		.stale_ns = (1000 + rng_below(rng, 600000)) * MS,
+		.probe_ns = (100 + rng_below(rng, 5000)) * MS,
+		.solicit_ns = (100 + rng_below(rng, 3000)) * MS,
+		.probe_count = 1 + rng_below(rng, 8),
+	};
+}
+
+// The caller ticks every 1 to 50 ms.
+static ns_t later(struct rng *rng, ns_t now)
+{
+	return ns_add(now, (1 + rng_below(rng, 50)) * MS);
+}
+
+static void check(const struct neighbor *n, ns_t now)
+{
+	cr_assert(neighbor_is_known(n) ? n->mac == MAC : n->mac == 0);
+	cr_assert_neq(n->at.v, NS_NEVER.v);
+	cr_assert_leq(n->heard.v, now.v);
+}
+
+// Every question is answered, after less than a probe interval; packets flow all the time.
+SEED_TEST(neighbors, who_answers_is_kept, rng, 60)
+{
+	const struct neighbor_times times = random_times(rng);
+	const struct neighbor_claim claim = { MAC, true, rng_below(rng, 2) != 0 };
+	struct neighbor n;
+	ns_t now = { 1000 * MS };
+	ns_t answer = NS_NEVER;
+	uint32_t probes = 0;
+
+	neighbor_start(&times, &n, now);
+	neighbor_hear(&times, &n, &claim, rng_next32(rng), now);
+	for (uint32_t i = 0; i < 20000; i++) {
+		enum neighbor_task task;
+
+		now = later(rng, now);
+		if (answer.v <= now.v) {
+			cr_assert_eq(neighbor_hear(&times, &n, &claim, rng_next32(rng), now),
+				     NEIGHBOR_SAME);
+			answer = NS_NEVER;
+		}
+		task = neighbor_tick(&times, &n, true, now);
+		cr_assert(task == NEIGHBOR_NOTHING || task == NEIGHBOR_ASK_IT);
+		if (task == NEIGHBOR_ASK_IT && answer.v == NS_NEVER.v) {
+			probes++;
+			answer = ns_add(now, rng_next64(rng) % (times.probe_ns - 51 * MS));
+		}
+		check(&n, now);
+		cr_assert(neighbor_is_known(&n));
+	}
+	cr_assert_gt(probes, 0);
+}
+
+// From its last answer on nobody hears it: gone within the longest reachable time, the delay, and
+// all probes, each late by a tick; and it was asked as often as the configuration says.
+SEED_TEST(neighbors, who_is_silent_is_given_up, rng, 200)
+{
+	const struct neighbor_times times = random_times(rng);
+	const struct neighbor_claim claim = { MAC, true, true };
+	const uint64_t most = times.reachable_ns * 3 / 2 + 5000 * MS +
+			      times.probe_count * times.probe_ns +
+			      50 * MS * (times.probe_count + 4);
+	const ns_t start = { 1000 * MS };
+	struct neighbor n;
+	ns_t now = start;
+	enum neighbor_task task;
+	uint32_t probes = 0;
+
+	neighbor_start(&times, &n, now);
+	neighbor_hear(&times, &n, &claim, rng_next32(rng), now);
+	do {
+		now = later(rng, now);
+		task = neighbor_tick(&times, &n, true, now);
+		probes += task == NEIGHBOR_ASK_IT;
+		cr_assert_leq(ns_since(now, start), most);
+	} while (task != NEIGHBOR_DEAD);
+	cr_assert_eq(probes, times.probe_count);
+	cr_assert_geq(ns_since(now, start),
+		      times.reachable_ns / 2 + times.probe_count * times.probe_ns);
+}
+
+// Packets for an address that nobody has, without end: a share of questions for each wait, and a
+// pause of one probe interval after it.
+SEED_TEST(neighbors, questions_for_nobody_are_bounded, rng, 100)
+{
+	const struct neighbor_times times = random_times(rng);
+	const ns_t start = { 1000 * MS };
+	const uint64_t period = times.solicit_ns + times.probe_ns;
+	struct neighbor n;
+	ns_t now = start;
+	uint64_t asked = 1;
+
+	neighbor_start(&times, &n, now);
+	for (uint32_t i = 0; i < 5000; i++) {
+		enum neighbor_task task;
+
+		now = later(rng, now);
+		asked += neighbor_want(&times, &n, now) == NEIGHBOR_ASK_ALL;
+		task = neighbor_tick(&times, &n, false, now);
+		asked += task == NEIGHBOR_ASK_ALL;
+		if (task != NEIGHBOR_FORGET)
+			continue;
+		neighbor_start(&times, &n, now);
+		asked++;
+	}
+	cr_assert_leq(asked, (ns_since(now, start) / period + 1) * times.probe_count);
+}
+
+// --- the table --------------------------------------------------------------------------------
+
+enum { LIMIT = 100, ADDRESSES = 600 };
+
+static struct ip_prefix address_of(uint32_t i)
+{
+	struct ip_prefix address = { .family = i % 2 ? IP_V6 : IP_V4,
+				     .len = i % 2 ? 128 : 32,
+				     .address = { 10 } };
+
+	store_be16(address.address + (i % 2 ? 14 : 2), (uint16_t)(i / 2));
+	return address;
+}
+
+struct model {
+	uint8_t in[ADDRESSES]; // 0: no row, 1: wanted, 2: known
+	uint32_t known;
+};
+
+static void check_table(const struct neighbor_table *t, const struct model *model)
+{
+	uint32_t wanted = 0;
+
+	for (uint32_t i = 0; i < ADDRESSES; i++) {
+		const struct ip_prefix address = address_of(i);
+		const struct neighbor_row *row = neighbor_table_find(t, &address);
+		const bool is_wanted = row != NULL && row < t->row + NEIGHBOR_WANTED_MAX;
+
+		wanted += is_wanted;
+		if (model->in[i] == 2)
+			cr_assert(row != NULL && !is_wanted && row->vid == i);
+		else
+			cr_assert(row == NULL || is_wanted);
+	}
+	cr_assert_eq(t->wanted, wanted);
+	cr_assert_eq(t->known, model->known);
+	cr_assert_leq(t->known, LIMIT);
+}
+
+static void know(struct neighbor_table *t, struct model *model, uint32_t i, struct rng *rng,
+		 ns_t now)
+{
+	const struct ip_prefix address = address_of(i);
+	struct ip_prefix evicted;
+	struct neighbor_row *row = neighbor_table_know(t, &address, (uint16_t)i, &evicted);
+
+	if (row == NULL) {
+		cr_assert_eq(t->known, LIMIT);
+		return;
+	}
+	row->n.heard = now;
+	row->n.state = rng_below(rng, 3) ? NEIGHBOR_STALE : NEIGHBOR_REACHABLE;
+	row->next_hop = rng_below(rng, 8) == 0;
+	model->in[i] = 2;
+	model->known++;
+	if (evicted.family == IP_NONE)
+		return;
+	cr_assert_eq(model->known, LIMIT + 1, "nobody makes room while there is some");
+	for (uint32_t k = 0; k < ADDRESSES; k++) {
+		const struct ip_prefix other = address_of(k);
+
+		if (k != i && memcmp(&other, &evicted, sizeof(other)) == 0) {
+			cr_assert_eq(model->in[k], 2);
+			model->in[k] = 0;
+			model->known--;
+		}
+	}
+	cr_assert_eq(model->known, LIMIT);
+}
+
+SEED_TEST(neighbors, table_is_a_map, rng, 30)
+{
+	struct neighbor_table t;
+	struct model model = { 0 };
+
+	cr_assert_eq(neighbor_table_open(&t, LIMIT, rng_next64(rng)), 0);
+	for (uint32_t step = 0; step < 2000; step++) {
+		const uint32_t i = rng_below(rng, ADDRESSES);
+		const struct ip_prefix address = address_of(i);
+		struct neighbor_row *row = neighbor_table_find(&t, &address);
+
+		if (rng_below(rng, 4) == 0 && row != NULL) {
+			neighbor_table_remove(&t, row);
+			model.known -= model.in[i] == 2;
+			model.in[i] = 0;
+		} else if (model.in[i] == 2) {
+			row->n.state = NEIGHBOR_REACHABLE;
+		} else if (rng_below(rng, 2) == 0 && row == NULL) {
+			neighbor_table_want(&t, &address, (uint16_t)i);
+		} else {
+			know(&t, &model, i, rng, (ns_t){ step });
+		}
+		if (step % 50 == 0)
+			check_table(&t, &model);
+	}
+	check_table(&t, &model);
+	neighbor_table_close(&t);
+}
+
+// A scan of a /16 leaves those alone that are known, and no more than its own share behind.
+Test(neighbors, a_scan_fills_nothing)
+{
+	struct neighbor_table t;
+	struct ip_prefix evicted;
+	struct ip_prefix host = { .family = IP_V4, .len = 32, .address = { 11 } };
+
+	cr_assert_eq(neighbor_table_open(&t, LIMIT, 1), 0);
+	neighbor_table_know(&t, &host, 1, &evicted)->n.state = NEIGHBOR_STALE;
+	for (uint32_t i = 0; i < 65536; i++) {
+		struct ip_prefix address = { .family = IP_V4, .len = 32, .address = { 10 } };
+
+		store_be16(address.address + 2, (uint16_t)i);
+		neighbor_table_want(&t, &address, 1);
+	}
+	cr_assert_eq(t.wanted, NEIGHBOR_WANTED_MAX);
+	cr_assert_eq(t.known, 1);
+	cr_assert_not_null(neighbor_table_find(&t, &host));
+	neighbor_table_close(&t);
+}
+
+// Whoever speaks for thousands of addresses displaces those that nobody uses, never those in use.
+Test(neighbors, invented_ones_displace_none_in_use)
+{
+	struct neighbor_table t;
+	struct ip_prefix evicted;
+	uint32_t refused = 0;
+
+	cr_assert_eq(neighbor_table_open(&t, LIMIT, 1), 0);
+	for (uint32_t i = 0; i < LIMIT; i++) {
+		const struct ip_prefix address = address_of(i);
+		struct neighbor_row *row = neighbor_table_know(&t, &address, 1, &evicted);
+
+		row->n.state = i % 2 ? NEIGHBOR_STALE : NEIGHBOR_REACHABLE;
+	}
+	for (uint32_t i = LIMIT; i < ADDRESSES; i++) {
+		const struct ip_prefix address = address_of(i);
+		struct neighbor_row *row = neighbor_table_know(&t, &address, 1, &evicted);
+
+		refused += row == NULL;
+		if (row != NULL)
+			row->n.state = NEIGHBOR_STALE;
+	}
+	cr_assert_eq(refused, 0);
+	for (uint32_t i = 0; i < LIMIT; i += 2) {
+		const struct ip_prefix address = address_of(i);
+
+		cr_assert_not_null(neighbor_table_find(&t, &address));
+	}
+	neighbor_table_close(&t);
+}
