@@ -16,6 +16,7 @@
 #include "dataplane/dpdk/link.h"
 #include "dataplane/options.h"
 #include "dataplane/steering.h"
+#include "sys/cfg_load.h"
 #include "sys/log.h"
 
 enum { EAL_OVERHEAD_BYTES = 32 << 20 };
@@ -141,6 +142,8 @@ static int load(struct program *program)
 			worst = rc;
 	}
 	program->loaded = program->options.config_count;
+	if (program->options.dump) // the other ends of its links are in other files
+		return worst;
 	if (worst == 0)
 		worst = check_pairs(program);
 	if (worst == 0)
@@ -302,6 +305,16 @@ static int start(struct program *program)
 	return rc;
 }
 
+static int dump(const struct program *program)
+{
+	const int rc = cfg_dump(program->instance[0].written, config_tables, CONFIG_TABLE_COUNT,
+				stdout);
+
+	if (rc != 0)
+		fprintf(stderr, "weft-switch: cannot print: %s\n", strerror(-rc));
+	return rc;
+}
+
 int main(int argc, char **argv)
 {
 	static struct program program;
@@ -314,7 +327,9 @@ int main(int argc, char **argv)
 	}
 	signal(SIGPIPE, SIG_IGN);
 	rc = load(&program);
-	if (rc == 0 && !program.options.check)
+	if (rc == 0 && program.options.dump)
+		rc = dump(&program);
+	else if (rc == 0 && !program.options.check)
 		rc = start(&program);
 	links_destroy(&program.links);
 	for (uint32_t i = 0; i < program.loaded; i++)

@@ -16,6 +16,7 @@ static const char usage[] =
 	"\n"
 	"  -c, --config FILE     configuration of a switch; once for each switch of the process\n"
 	"      --check           check the configuration and end: 0 when it is right, else 1\n"
+	"      --dump            check it and print it as canonical text, every knob\n"
 	"      --busy-poll       never sleep: lowest latency, one whole processor\n"
 	"      --lcore N[,N...]  processors of the forwarding lcores (default: any)\n"
 	"      --no-huge         do without hugepages\n"
@@ -27,6 +28,7 @@ static const char usage[] =
 
 enum {
 	OPTION_CHECK = 256,
+	OPTION_DUMP,
 	OPTION_BUSY_POLL,
 	OPTION_LCORE,
 	OPTION_NO_HUGE,
@@ -39,6 +41,7 @@ enum {
 static const struct option long_options[] = {
 	{ "config", required_argument, NULL, 'c' },
 	{ "check", no_argument, NULL, OPTION_CHECK },
+	{ "dump", no_argument, NULL, OPTION_DUMP },
 	{ "busy-poll", no_argument, NULL, OPTION_BUSY_POLL },
 	{ "lcore", required_argument, NULL, OPTION_LCORE },
 	{ "no-huge", no_argument, NULL, OPTION_NO_HUGE },
@@ -110,6 +113,7 @@ static enum options_verdict apply(struct options *options, int option)
 	switch (option) {
 	case 'c': return add_config(options, optarg) ? OPTIONS_RUN : OPTIONS_WRONG;
 	case OPTION_CHECK: options->check = true; return OPTIONS_RUN;
+	case OPTION_DUMP: options->dump = true; return OPTIONS_RUN;
 	case OPTION_BUSY_POLL: options->busy_poll = true; return OPTIONS_RUN;
 	case OPTION_LCORE: return parse_cpus(optarg, options) ? OPTIONS_RUN : OPTIONS_WRONG;
 	case OPTION_NO_HUGE: options->memory = EAL_MEMORY_NO_HUGE; return OPTIONS_RUN;
@@ -142,6 +146,10 @@ enum options_verdict options_parse(struct options *options, int argc, char **arg
 	}
 	if (options->config_count == 0) {
 		fputs("weft-switch: no configuration given (-c FILE)\n", stderr);
+		return OPTIONS_WRONG;
+	}
+	if (options->dump && options->config_count > 1) {
+		fputs("weft-switch: --dump takes one configuration\n", stderr);
 		return OPTIONS_WRONG;
 	}
 	return OPTIONS_RUN;

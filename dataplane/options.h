@@ -20,6 +20,7 @@ struct options {
 	int cpu[LCORE_MAX]; // of the forwarding lcores in turn
 	bool busy_poll;
 	bool check; // only look at the configuration
+	bool dump;  // look at it and print it
 };
 
 enum options_verdict { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_WRONG };

@@ -52,7 +52,7 @@ SIDES = {'IN': 'ingress', 'OUT': 'egress'}
 CONFIG_INTRO = '''# Configuration of a switch
 
 One libconfig file describes one switch. Knobs of the switch stand at the top level; every other
-object is a list of groups under the name of its heading:
+object is a list of groups under the name of its heading; its key tells the rows of a list apart:
 
 ```
 name = "leaf1";
@@ -135,6 +135,21 @@ def list_names(tree):
     return {macro: names[array] for macro, array in arrays.items() if array in names}
 
 
+def keys(tree):
+    """Name of a list -> (number of knobs in its key, whether the order of its rows counts)."""
+    text = tree.text(TABLES) if tree.has(TABLES) else ''
+    return {name: (int(count), order == 'ORDERED') for name, count, order in
+            re.findall(r'ROWS\("(\w+)",[^)]*?,\s*(\d+),\s*(ORDERED|ANY_ORDER)\)', text)}
+
+
+def key_line(name, rows, table_keys):
+    if name not in table_keys:
+        return ''
+    count, ordered = table_keys[name]
+    words = ', '.join(f'`{row.name}`' for row in rows[:count])
+    return f'Key: {words}.' + (' The order of the rows counts.' if ordered else '') + '\n\n'
+
+
 def by_object(rows):
     groups = {}
     for row in rows:
@@ -144,6 +159,7 @@ def by_object(rows):
 
 def config_page(tree, knobs, faults):
     names = list_names(tree)
+    table_keys = keys(tree)
     out = note('schema/config.def and schema/faults.def') + CONFIG_INTRO
     out += '\n## Kinds of values\n\n'
     header = tree.text('schema/config.h') if tree.has('schema/config.h') else ''
@@ -156,6 +172,7 @@ def config_page(tree, knobs, faults):
         if name not in names:
             sys.exit(f'gendoc: {TABLES} has no table for {name}_KNOB')
         out += f'\n## `{names[name]}`\n\n' if names[name] else '\n## Top level\n\n'
+        out += key_line(names[name], rows, table_keys)
         out += table(['knob', 'kind', 'default', 'range', 'meaning'],
                      [[f'`{row.name}`', row.args['kind'], default(row.args), allowed(row.args),
                        cell(row.doc)] for row in rows])
@@ -232,10 +249,11 @@ FIXTURE = {
     'schema/steering.def': '// STEER(NAME, key, doc)\nSTEER(OTHER, other, "left: the rest")\n',
     TABLES: '#define SW_KNOB(...) K(a)\nstatic const struct config_knob sw_knobs[] = {\n'
             '#define POOL_KNOB(...) K(a)\nstatic const struct config_knob pool_knobs[] = {\n'
-            '{ "", sw_knobs }, ROWS("buffer_pool", pool_knobs, 1)\n',
+            '{ "", sw_knobs }, ROWS("buffer_pool", pool_knobs, pool, MAX, 1, ORDERED)\n',
 }
 CASES = [
     ('docs/config.md', 'schema/config.def', 'the seed', 'another seed'),
+    ('docs/config.md', TABLES, ' ORDERED', ' ANY_ORDER'),
     ('docs/config.md', 'schema/faults.def', 'no ', 'without '),
     ('docs/counters.md', 'schema/stats.def', 'GAUGE', 'COUNTER'),
     ('docs/drops.md', 'schema/drops.def', 'OUT', 'IN'),

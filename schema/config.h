@@ -73,4 +73,6 @@ struct config_table {
 	uint32_t rows_offset; // of the first row in the whole configuration
 	uint32_t row_max;
 	uint32_t count_offset; // of the uint32_t row count; UINT32_MAX at the top level
+	uint32_t key_count;    // its first knobs tell its rows apart; 0 at the top level
+	bool ordered;          // another order of the rows is another configuration
 };

@@ -7,65 +7,33 @@
 #include "sys/cfg_load.h"
 
 #include <errno.h>
-#include <string.h>
 
+#include "sys/cfg_row.h"
 #include "sys/cfg_value.h"
-
-// Numbers and truth values stand bare when the file's own types can hold them.
-static bool stands_bare(const struct config_knob *knob, const uint8_t *field)
-{
-	int64_t value;
-
-	if (knob->kind == CONFIG_BOOL)
-		return true;
-	if (knob->kind != CONFIG_COUNT && knob->kind != CONFIG_INT)
-		return false;
-	memcpy(&value, field, sizeof(value));
-	return value >= INT32_MIN && value <= INT32_MAX;
-}
-
-static void dump_value(const struct config_knob *knob, const uint8_t *field, FILE *out)
-{
-	char text[CFG_VALUE_TEXT_BYTES];
-
-	cfg_value_format(knob, field, text);
-	if (stands_bare(knob, field)) {
-		fputs(text, out);
-		return;
-	}
-	fputc('"', out);
-	for (const char *c = text; *c != '\0'; c++) {
-		if (*c == '"' || *c == '\\')
-			fputc('\\', out);
-		fputc(*c, out);
-	}
-	fputc('"', out);
-}
 
 static void dump_row(const struct config_table *table, const uint8_t *row, const char *indent,
 		     FILE *out)
 {
+	char text[CFG_SHOWN_BYTES];
+
 	for (uint32_t i = 0; i < table->knob_count; i++) {
 		const struct config_knob *knob = &table->knobs[i];
 
 		if (cfg_value_unset(knob, row + knob->offset))
 			continue;
-		fprintf(out, "%s%s = ", indent, knob->key);
-		dump_value(knob, row + knob->offset, out);
-		fputs(";\n", out);
+		cfg_value_show(knob, row, text);
+		fprintf(out, "%s%s = %s;\n", indent, knob->key, text);
 	}
 }
 
 static void dump_table(const struct config_table *table, const uint8_t *config, FILE *out)
 {
-	const uint8_t *rows = config + table->rows_offset;
-	uint32_t count;
+	const uint32_t count = cfg_row_count(table, config);
 
-	memcpy(&count, config + table->count_offset, sizeof(count));
 	fprintf(out, "\n%s = (", table->name);
 	for (uint32_t i = 0; i < count; i++) {
 		fputs(i == 0 ? "{\n" : ", {\n", out);
-		dump_row(table, rows + (size_t)i * table->row_bytes, "\t", out);
+		dump_row(table, cfg_row_const(table, config, i), "\t", out);
 		fputc('}', out);
 	}
 	fputs(");\n", out);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "sys/cfg_report.h"
+#include "sys/cfg_row.h"
 #include "sys/cfg_scan.h"
 #include "sys/cfg_value.h"
 #include "sys/nearest.h"
@@ -100,20 +101,6 @@ static const char *text_of(const config_setting_t *setting, char buf[32])
 	return buf;
 }
 
-static const char *verdict_text(enum cfg_verdict verdict)
-{
-	switch (verdict) {
-	case CFG_VALUE_OK: break;
-	case CFG_VALUE_MALFORMED: return "is not valid";
-	case CFG_VALUE_BELOW: return "is too small";
-	case CFG_VALUE_ABOVE: return "is too large";
-	case CFG_VALUE_TOO_LONG: return "is too long";
-	case CFG_VALUE_EMPTY: return "must not be empty";
-	case CFG_VALUE_CONTROL: return "contains a control character";
-	}
-	return "is valid";
-}
-
 // Refuses what the value's own parser cannot see: types, and numbers that lost their meaning.
 static bool setting_usable(struct loader *ld, const config_setting_t *setting,
 			   const struct place *to, const char *allowed)
@@ -165,16 +152,7 @@ static void load_value(struct loader *ld, const config_setting_t *setting, const
 	if (verdict != CFG_VALUE_OK)
 		cfg_report_at(&ld->report, setting, to->table->name, to->knob->key,
 			      "%s%.60s%s %s; allowed: %s", quote, text, quote,
-			      verdict_text(verdict), allowed);
-}
-
-static const struct config_knob *find_knob(const struct config_table *table, const char *key)
-{
-	for (uint32_t i = 0; i < table->knob_count; i++) {
-		if (strcmp(table->knobs[i].key, key) == 0)
-			return &table->knobs[i];
-	}
-	return NULL;
+			      cfg_verdict_text(verdict), allowed);
 }
 
 static const struct config_table *find_table(const struct loader *ld, const char *name)
@@ -212,12 +190,6 @@ static void complain_unknown(struct loader *ld, const config_setting_t *setting,
 		cfg_report_at(&ld->report, setting, table->name, key, "unknown; allowed:%s", all);
 }
 
-static void set_defaults(const struct config_table *table, uint8_t *row)
-{
-	for (uint32_t i = 0; i < table->knob_count; i++)
-		cfg_value_default(&table->knobs[i], row + table->knobs[i].offset);
-}
-
 static void check_mandatory(struct loader *ld, const config_setting_t *group,
 			    const struct config_table *table)
 {
@@ -241,12 +213,12 @@ static void load_row(struct loader *ld, const config_setting_t *group,
 	const uint32_t line = config_setting_source_line(group);
 	const int count = config_setting_length(group);
 
+	cfg_row_default(table, row);
 	memcpy(row, &line, sizeof(line));
-	set_defaults(table, row);
 	check_mandatory(ld, group, table);
 	for (int i = 0; i < count; i++) {
 		const config_setting_t *setting = config_setting_get_elem(group, (unsigned int)i);
-		const struct place to = { table, find_knob(table, config_setting_name(setting)),
+		const struct place to = { table, cfg_find_knob(table, config_setting_name(setting)),
 					  row };
 
 		if (to.knob == NULL)
@@ -283,7 +255,7 @@ static void load_table(struct loader *ld, const config_setting_t *list,
 				      "row %u is %s; allowed: a group { ... }", i + 1,
 				      type_text(group));
 	}
-	memcpy(ld->config + table->count_offset, &count, sizeof(count));
+	cfg_set_row_count(table, ld->config, count);
 }
 
 // The top level mixes the knobs of its own table with the other tables.
@@ -292,13 +264,14 @@ static void load_top(struct loader *ld, const config_setting_t *root)
 	const struct config_table *top = &ld->tables[0];
 	const int count = config_setting_length(root);
 
-	set_defaults(top, ld->config + top->rows_offset);
+	cfg_row_default(top, ld->config + top->rows_offset);
 	check_mandatory(ld, root, top);
 	for (int i = 0; i < count; i++) {
 		const config_setting_t *setting = config_setting_get_elem(root, (unsigned int)i);
 		const char *key = config_setting_name(setting);
 		const struct config_table *table = find_table(ld, key);
-		const struct place to = { top, find_knob(top, key), ld->config + top->rows_offset };
+		const struct place to = { top, cfg_find_knob(top, key),
+					  ld->config + top->rows_offset };
 
 		if (table != NULL)
 			load_table(ld, setting, table);

@@ -16,7 +16,7 @@
 #include "base/units.h"
 #include "sys/cfg_address.h"
 
-static size_t field_bytes(enum config_kind kind)
+size_t cfg_field_bytes(enum config_kind kind)
 {
 	switch (kind) {
 	case CONFIG_NAME: return CONFIG_NAME_BYTES;
@@ -36,6 +36,20 @@ static size_t field_bytes(enum config_kind kind)
 	case CONFIG_ADDRESS: return sizeof(struct ip_prefix);
 	}
 	return 0;
+}
+
+const char *cfg_verdict_text(enum cfg_verdict verdict)
+{
+	switch (verdict) {
+	case CFG_VALUE_OK: break;
+	case CFG_VALUE_MALFORMED: return "is not valid";
+	case CFG_VALUE_BELOW: return "is too small";
+	case CFG_VALUE_ABOVE: return "is too large";
+	case CFG_VALUE_TOO_LONG: return "is too long";
+	case CFG_VALUE_EMPTY: return "must not be empty";
+	case CFG_VALUE_CONTROL: return "contains a control character";
+	}
+	return "is valid";
 }
 
 static enum unit unit_of(enum config_kind kind)
@@ -67,7 +81,7 @@ static bool mandatory(const struct config_knob *knob)
 
 static enum cfg_verdict parse_string(const struct config_knob *knob, const char *text, void *field)
 {
-	const size_t bytes = field_bytes(knob->kind);
+	const size_t bytes = cfg_field_bytes(knob->kind);
 	const size_t len = strlen(text);
 
 	if (len == 0 && mandatory(knob))
@@ -207,7 +221,7 @@ void cfg_value_default(const struct config_knob *knob, void *field)
 	const uint64_t unset = unset_value(knob);
 
 	if (mandatory(knob) || is_prefix(knob))
-		memset(field, 0, field_bytes(knob->kind));
+		memset(field, 0, cfg_field_bytes(knob->kind));
 	else if (strcmp(knob->def, "-") == 0)
 		memcpy(field, &unset, sizeof(unset));
 	else
@@ -241,7 +255,7 @@ void cfg_value_format(const struct config_knob *knob, const void *field, char *o
 	uint64_t value;
 
 	if (knob->kind == CONFIG_NAME || knob->kind == CONFIG_TEXT) {
-		memcpy(out, field, field_bytes(knob->kind));
+		memcpy(out, field, cfg_field_bytes(knob->kind));
 		return;
 	}
 	if (is_prefix(knob)) {
@@ -289,7 +303,8 @@ void cfg_value_allowed(const struct config_knob *knob, size_t out_bytes, char *o
 	switch (knob->kind) {
 	case CONFIG_NAME:
 	case CONFIG_TEXT:
-		snprintf(out, out_bytes, "text of at most %zu bytes", field_bytes(knob->kind) - 1);
+		snprintf(out, out_bytes, "text of at most %zu bytes",
+			 cfg_field_bytes(knob->kind) - 1);
 		return;
 	case CONFIG_BOOL: snprintf(out, out_bytes, "true or false"); return;
 	case CONFIG_ENUM: allowed_words(knob->words, out_bytes, out); return;

@@ -19,6 +19,12 @@ enum cfg_verdict {
 
 enum { CFG_VALUE_TEXT_BYTES = CONFIG_TEXT_BYTES };
 
+// Bytes of a field of this kind (schema/config.h).
+size_t cfg_field_bytes(enum config_kind kind);
+
+// "is too small" and so on.
+const char *cfg_verdict_text(enum cfg_verdict verdict);
+
 // Stores `text` into `field`, which has the size of the knob's kind (schema/config.h); names and
 // texts are padded with zeros. Anything but CFG_VALUE_OK leaves the field as it was.
 enum cfg_verdict cfg_value_parse(const struct config_knob *knob, const char *text, void *field);

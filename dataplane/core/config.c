@@ -129,38 +129,40 @@ static const struct config_knob acl_knobs[] = {
 };
 
 #define COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
-#define ROWS(table, knobs, member, max)                                                            \
+// The first `key` knobs of a table tell its rows apart.
+#define ROWS(table, knobs, member, max, key, ordered)                                              \
 	{                                                                                          \
 		table, knobs, COUNT_OF(knobs),                                                     \
 			(uint32_t)sizeof(((struct sw_config *)0)->member[0]),                      \
 			(uint32_t)offsetof(struct sw_config, member), max,                         \
-			(uint32_t)offsetof(struct sw_config, member##_count)                       \
+			(uint32_t)offsetof(struct sw_config, member##_count), key, ordered         \
 	}
+enum { ANY_ORDER = false, ORDERED = true };
 
 const struct config_table config_tables[CONFIG_TABLE_COUNT] = {
 	{ "", switch_knobs, COUNT_OF(switch_knobs), (uint32_t)sizeof(struct switch_config),
-	  (uint32_t)offsetof(struct sw_config, sw), 1, UINT32_MAX },
-	ROWS("buffer_pool", pool_knobs, pool, CONFIG_POOL_MAX),
-	ROWS("buffer_profile", profile_knobs, profile, CONFIG_PROFILE_MAX),
-	ROWS("port", port_knobs, port, CONFIG_PORT_MAX),
-	ROWS("impairment", impairment_knobs, impairment, CONFIG_PORT_MAX),
-	ROWS("buffer_pg", buffer_pg_knobs, buffer_pg, CONFIG_BINDING_MAX),
-	ROWS("buffer_queue", buffer_queue_knobs, buffer_queue, CONFIG_BINDING_MAX),
-	ROWS("map", map_knobs, map, CONFIG_MAP_MAX),
-	ROWS("scheduler", scheduler_knobs, scheduler, CONFIG_SCHEDULER_MAX),
-	ROWS("wred_profile", wred_knobs, wred, CONFIG_WRED_MAX),
-	ROWS("queue", queue_knobs, queue, CONFIG_BINDING_MAX),
-	ROWS("vlan", vlan_knobs, vlan, CONFIG_VLAN_MAX),
-	ROWS("pfc_wd", pfc_wd_knobs, pfc_wd, CONFIG_PFC_WD_MAX),
-	ROWS("lag", lag_knobs, lag, CONFIG_LAG_MAX),
-	ROWS("interface", interface_knobs, interface, CONFIG_INTERFACE_MAX),
-	ROWS("neighbor", neighbor_knobs, neighbor, CONFIG_NEIGHBOR_MAX),
-	ROWS("next_hop", next_hop_knobs, next_hop, CONFIG_NEXT_HOP_MAX),
-	ROWS("route", route_knobs, route, CONFIG_ROUTE_MAX),
-	ROWS("edge", edge_knobs, edge, CONFIG_EDGE_MAX),
-	ROWS("host", host_knobs, host, CONFIG_HOST_MAX),
-	ROWS("turn", turn_knobs, turn, CONFIG_TURN_MAX),
-	ROWS("binding", binding_knobs, binding, CONFIG_GUARD_BINDING_MAX),
-	ROWS("acl_group", acl_group_knobs, acl_group, CONFIG_ACL_GROUP_MAX),
-	ROWS("acl", acl_knobs, acl, CONFIG_ACL_MAX),
+	  (uint32_t)offsetof(struct sw_config, sw), 1, UINT32_MAX, 0, ANY_ORDER },
+	ROWS("buffer_pool", pool_knobs, pool, CONFIG_POOL_MAX, 1, ANY_ORDER),
+	ROWS("buffer_profile", profile_knobs, profile, CONFIG_PROFILE_MAX, 1, ANY_ORDER),
+	ROWS("port", port_knobs, port, CONFIG_PORT_MAX, 1, ORDERED),
+	ROWS("impairment", impairment_knobs, impairment, CONFIG_PORT_MAX, 1, ORDERED),
+	ROWS("buffer_pg", buffer_pg_knobs, buffer_pg, CONFIG_BINDING_MAX, 2, ANY_ORDER),
+	ROWS("buffer_queue", buffer_queue_knobs, buffer_queue, CONFIG_BINDING_MAX, 2, ANY_ORDER),
+	ROWS("map", map_knobs, map, CONFIG_MAP_MAX, 2, ANY_ORDER),
+	ROWS("scheduler", scheduler_knobs, scheduler, CONFIG_SCHEDULER_MAX, 1, ANY_ORDER),
+	ROWS("wred_profile", wred_knobs, wred, CONFIG_WRED_MAX, 1, ANY_ORDER),
+	ROWS("queue", queue_knobs, queue, CONFIG_BINDING_MAX, 2, ANY_ORDER),
+	ROWS("vlan", vlan_knobs, vlan, CONFIG_VLAN_MAX, 1, ANY_ORDER),
+	ROWS("pfc_wd", pfc_wd_knobs, pfc_wd, CONFIG_PFC_WD_MAX, 2, ANY_ORDER),
+	ROWS("lag", lag_knobs, lag, CONFIG_LAG_MAX, 1, ORDERED),
+	ROWS("interface", interface_knobs, interface, CONFIG_INTERFACE_MAX, 2, ANY_ORDER),
+	ROWS("neighbor", neighbor_knobs, neighbor, CONFIG_NEIGHBOR_MAX, 2, ANY_ORDER),
+	ROWS("next_hop", next_hop_knobs, next_hop, CONFIG_NEXT_HOP_MAX, 4, ANY_ORDER),
+	ROWS("route", route_knobs, route, CONFIG_ROUTE_MAX, 1, ANY_ORDER),
+	ROWS("edge", edge_knobs, edge, CONFIG_EDGE_MAX, 1, ANY_ORDER),
+	ROWS("host", host_knobs, host, CONFIG_HOST_MAX, 3, ANY_ORDER),
+	ROWS("turn", turn_knobs, turn, CONFIG_TURN_MAX, 3, ANY_ORDER),
+	ROWS("binding", binding_knobs, binding, CONFIG_GUARD_BINDING_MAX, 4, ANY_ORDER),
+	ROWS("acl_group", acl_group_knobs, acl_group, CONFIG_ACL_GROUP_MAX, 2, ANY_ORDER),
+	ROWS("acl", acl_knobs, acl, CONFIG_ACL_MAX, 1, ORDERED),
 };

@@ -73,9 +73,9 @@ static const struct config_knob item_knobs[] = {
 
 static const struct config_table tables[] = {
 	{ "", top_knobs, TABLE_COUNT(top_knobs), sizeof(struct top), offsetof(struct config, top),
-	  1, UINT32_MAX },
+	  1, UINT32_MAX, 0, false },
 	{ "item", item_knobs, TABLE_COUNT(item_knobs), sizeof(struct item),
-	  offsetof(struct config, item), ITEM_MAX, offsetof(struct config, item_count) },
+	  offsetof(struct config, item), ITEM_MAX, offsetof(struct config, item_count), 1, true },
 };
 
 // The result of loading a text, with the file's name cut from the errors.
