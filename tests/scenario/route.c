@@ -150,6 +150,33 @@ Test(route, an_unknown_neighbor_is_asked_for_and_the_packets_wait)
 	rig_end(rig);
 }
 
+// So that the control thread knows whom to ask whether it is still there.
+Test(route, a_neighbor_in_use_is_noted)
+{
+	struct sw_config *c = two_networks();
+	struct rig *rig = rig_new(c);
+	struct frame f = to_router(0, host_ip(2));
+	struct ip_prefix used = setup_ipv4(host_ip(2), 32);
+	struct ip_prefix unused = setup_ipv4(host_ip(3), 32);
+	struct frame got;
+
+	cr_assert_eq(tables_neighbor_set(rig->tables, &used, VLAN_B, frame_host_mac(2)), 0);
+	cr_assert_eq(tables_neighbor_set(rig->tables, &unused, VLAN_B, frame_host_mac(3)), 0);
+	cr_assert_not(tables_neighbor_used(rig->tables, &used), "nothing went there yet");
+	rig_send_many(rig, 0, &f, 2);
+	cr_assert(rig_take_frame(rig, 2, &got));
+	cr_assert(rig_take_frame(rig, 2, &got));
+	cr_assert(tables_neighbor_used(rig->tables, &used));
+	cr_assert_not(tables_neighbor_used(rig->tables, &used), "nothing went there since");
+	cr_assert_not(tables_neighbor_used(rig->tables, &unused));
+	rig_send(rig, 0, &f);
+	cr_assert(rig_take_frame(rig, 2, &got));
+	cr_assert(tables_neighbor_used(rig->tables, &used));
+	tables_neighbor_delete(rig->tables, &used);
+	cr_assert_not(tables_neighbor_used(rig->tables, &used), "it is gone");
+	rig_end(rig);
+}
+
 Test(route, a_neighbor_that_moves_is_found_and_its_old_row_used_again)
 {
 	struct sw_config *c = two_networks();

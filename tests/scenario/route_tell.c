@@ -231,3 +231,27 @@ Test(route_tell, many_that_wait_give_up_together)
 	cr_assert_eq(rig->tells, TELL_BURST);
 	rig_end(rig);
 }
+
+// A port of another lcore: who drops, counts and tells is the lcore of the packet's port.
+Test(route_tell, across_lcores)
+{
+	struct sw_config *c = config(100);
+	struct rig *rig;
+	struct frame f = to_router(known, LOSSLESS, SMALL_MTU + 15);
+	struct pkt *p;
+
+	c->port[SMALL].lcore = 1;
+	rig = rig_new(c);
+	p = build(rig, &f, DF);
+	rig_rx(rig, HOST, &p, 1);
+	cr_assert_eq(rig->tells, 1);
+	cr_assert_eq(rig->last.mtu, SMALL_MTU);
+	cr_assert_eq(rig_drops(rig, HOST, DROP_EXCEEDS_L3_MTU), 1);
+	f.len--;
+	p = build(rig, &f, DF);
+	rig_rx(rig, HOST, &p, 1);
+	rig_advance(rig, 0);
+	cr_assert_eq(rig_release(rig, SMALL, 2), 1);
+	rig_advance(rig, 0);
+	rig_end(rig);
+}
