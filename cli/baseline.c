@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/types.h"
+
 enum { PATH_BYTES = 512 };
 
 struct counter_row {
@@ -85,7 +87,7 @@ static const char *text_of(const json_t *reply, const char *key)
 }
 
 // The file of a switch. Its name comes from outside: one that could leave the directory has none.
-static bool find_file(const json_t *reply, char out[PATH_BYTES])
+static bool find_file(const json_t *reply, const char *suffix, char out[PATH_BYTES])
 {
 	const char *name = text_of(reply, "name");
 	char directory[PATH_BYTES];
@@ -93,7 +95,7 @@ static bool find_file(const json_t *reply, char out[PATH_BYTES])
 	if (name == NULL || name[0] == '\0' || name[0] == '.' || strchr(name, '/') != NULL ||
 	    !find_directory(directory))
 		return false;
-	return snprintf(out, PATH_BYTES, "%s/%s.json", directory, name) < PATH_BYTES;
+	return snprintf(out, PATH_BYTES, "%s/%s%s", directory, name, suffix) < PATH_BYTES;
 }
 
 // Makes the directories of a file; what fails shows when the file is written.
@@ -121,21 +123,6 @@ static int write_whole(const json_t *reply, const char *path)
 	fprintf(stderr, "weft: %s: %s\n", path, strerror(errno));
 	unlink(draft);
 	return -EIO;
-}
-
-int baseline_save(const json_t *reply)
-{
-	char path[PATH_BYTES];
-
-	if (text_of(reply, "boot_id") == NULL) {
-		fputs("weft: this switch is too old: its answer has no boot_id\n", stderr);
-		return -ENOTSUP;
-	}
-	if (!find_file(reply, path)) {
-		fputs("weft: no place to keep cleared counters: HOME is not set\n", stderr);
-		return -ENOENT;
-	}
-	return write_whole(reply, path);
 }
 
 // --- differences --------------------------------------------------------------------------------
@@ -234,7 +221,7 @@ bool baseline_apply(json_t *reply)
 	json_t *before;
 	bool same;
 
-	if (boot == NULL || !find_file(reply, path))
+	if (boot == NULL || !find_file(reply, ".json", path))
 		return false;
 	before = json_load_file(path, 0, NULL);
 	then = text_of(before, "boot_id");
@@ -247,4 +234,119 @@ bool baseline_apply(json_t *reply)
 	}
 	json_decref(before);
 	return same;
+}
+
+// --- baselines of some counters -----------------------------------------------------------------
+
+// Counters of a draft that become what they were in the baseline before: 0 if there was none.
+static void restore_rows(json_t *object, const json_t *before, const struct counter_row *rows)
+{
+	for (; rows->key != NULL; rows++) {
+		json_t *then = json_object_get(before, rows->key);
+
+		if (!rows->is_counter || json_object_get(object, rows->key) == NULL)
+			continue;
+		if (json_is_integer(then))
+			json_object_set(object, rows->key, then);
+		else
+			json_object_set_new(object, rows->key, json_integer(0));
+	}
+}
+
+static bool is_watchdog(const char *key)
+{
+	return strncmp(key, "pfc_wd_", 7) == 0;
+}
+
+static void restore_queue(json_t *queue, const json_t *before, bool counters, bool watchdog)
+{
+	for (const struct counter_row *row = queue_rows; row->key != NULL; row++) {
+		const struct counter_row one[2] = { *row, { NULL, false } };
+
+		if (is_watchdog(row->key) ? watchdog : counters)
+			restore_rows(queue, before, one);
+	}
+}
+
+static void restore_port(json_t *port, const json_t *before, enum baseline_part parts)
+{
+	const bool queue = !(parts & BASELINE_QUEUE);
+	const bool watchdog = !(parts & BASELINE_PFCWD);
+
+	if (!(parts & BASELINE_SWITCH))
+		restore_rows(json_object_get(port, "stats"), json_object_get(before, "stats"),
+			     port_rows);
+	for (size_t i = 0; i < QUEUE_COUNT; i++) {
+		json_t *one = json_array_get(json_object_get(port, "queues"), i);
+		json_t *then = json_array_get(json_object_get(before, "queues"), i);
+
+		restore_queue(one, then, queue, watchdog);
+		one = json_array_get(json_object_get(port, "priorities"), i);
+		then = json_array_get(json_object_get(before, "priorities"), i);
+		if (!(parts & BASELINE_PRIO))
+			restore_rows(one, then, prio_rows);
+		one = json_array_get(json_object_get(port, "priority_groups"), i);
+		then = json_array_get(json_object_get(before, "priority_groups"), i);
+		if (!(parts & BASELINE_PG))
+			restore_rows(one, then, pg_rows);
+	}
+	if (parts & BASELINE_DROPS)
+		return;
+	json_object_del(port, "drops");
+	if (json_is_object(json_object_get(before, "drops")))
+		json_object_set(port, "drops", json_object_get(before, "drops"));
+}
+
+// Makes a draft what it is to be: counters of `parts` as they are, the others as before.
+static void restore(json_t *draft, const json_t *before, enum baseline_part parts)
+{
+	json_t *one;
+	size_t at;
+
+	json_array_foreach(json_object_get(draft, "ports"), at, one)
+		restore_port(one, find_named(json_object_get(before, "ports"), one), parts);
+	if (parts & BASELINE_SWITCH)
+		return;
+	restore_rows(json_object_get(draft, "switch"), json_object_get(before, "switch"),
+		     switch_rows);
+	json_array_foreach(json_object_get(draft, "pools"), at, one)
+		restore_rows(one, find_named(json_object_get(before, "pools"), one), pool_rows);
+}
+
+int baseline_save(const json_t *reply, enum baseline_part parts)
+{
+	const char *boot = text_of(reply, "boot_id");
+	char path[PATH_BYTES];
+	json_t *before, *draft;
+	const char *then;
+	int rc;
+
+	if (boot == NULL) {
+		fputs("weft: this switch is too old: its answer has no boot_id\n", stderr);
+		return -ENOTSUP;
+	}
+	if (!find_file(reply, ".json", path)) {
+		fputs("weft: no place to keep cleared counters: HOME is not set\n", stderr);
+		return -ENOENT;
+	}
+	before = json_load_file(path, 0, NULL);
+	then = text_of(before, "boot_id");
+	draft = json_deep_copy(reply);
+	restore(draft, then != NULL && strcmp(then, boot) == 0 ? before : NULL, parts);
+	rc = write_whole(draft, path);
+	json_decref(draft);
+	json_decref(before);
+	return rc;
+}
+
+json_t *baseline_look(const json_t *reply)
+{
+	char path[PATH_BYTES];
+	json_t *before;
+
+	if (!find_file(reply, ".look", path))
+		return NULL;
+	before = json_load_file(path, 0, NULL);
+	write_whole(reply, path);
+	return before;
 }

@@ -153,9 +153,8 @@ static void complain_denied(const char *path)
 	struct group entry, *group = NULL;
 	char names[4096];
 
-	if (stat(path, &st) == 0 && (st.st_mode & S_IWGRP) != 0)
-		getgrgid_r(st.st_gid, &entry, names, sizeof(names), &group);
-	if (group != NULL)
+	if (stat(path, &st) == 0 && (st.st_mode & S_IWGRP) != 0 &&
+	    getgrgid_r(st.st_gid, &entry, names, sizeof(names), &group) == 0 && group != NULL)
 		fprintf(stderr, "weft: %s: no permission; be root, or a member of the group %s\n",
 			path, group->gr_name);
 	else

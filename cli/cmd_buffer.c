@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// weft show buffer: what pools and lossless priority groups hold now, their highest use, and the
-// sizes they were given. Headroom is on top of a pool's occupancy, never in it.
+// weft show buffer, buffer_pool watermark and headroom-pool watermark: what pools and lossless
+// priority groups hold now, their highest use, and the sizes they were given. Headroom is on top
+// of a pool's occupancy, never in it.
 
 #include "cli/command.h"
 #include "cli/keys.h"
@@ -92,4 +93,42 @@ int cmd_show_buffer(const struct query *query, struct report *report)
 			add_pg(pgs, port, i);
 	}
 	return 0;
+}
+
+static int show_pools(const struct query *query, struct report *report, bool headroom)
+{
+	static const struct column columns[] = {
+		{ "Pool", "name", CELL_TEXT },
+		{ "Bytes", "bytes", CELL_COUNT },
+	};
+	const char *key = headroom ? pool_key.xoff_room_watermark_bytes : pool_key.watermark_bytes;
+	struct table *table = report_table(report, "pools", COLUMNS(columns));
+	const json_t *list = json_object_get(query->reply, "pools");
+
+	table_heading(table,
+		      headroom ? "Headroom pool maximum occupancy (%s):" :
+				 "Pool maximum occupancy, reserved and shared (%s):",
+		      query->kind);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *pool = json_array_get(list, i);
+		const char *type = json_string_value(json_object_get(pool, "type"));
+		json_t *row;
+
+		if (headroom && (type == NULL || type[0] != 'i'))
+			continue;
+		row = table_row(table);
+		row_member(row, pool, "name");
+		row_member(row, pool, key);
+	}
+	return 0;
+}
+
+int cmd_show_pool_watermark(const struct query *query, struct report *report)
+{
+	return show_pools(query, report, false);
+}
+
+int cmd_show_headroom_watermark(const struct query *query, struct report *report)
+{
+	return show_pools(query, report, true);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// weft show pfc counters | pause: frames by priority as they were received and sent, XON included,
-// and the time they stood for; with --history the pauses received and the newest of them.
+// weft show pfc counters | pause | history | priority | asymmetric: frames by priority as they
+// were received and sent, XON included, and the time they stood for; with --history the pauses
+// received and the newest of them.
 
 #include "cli/command.h"
 #include "cli/keys.h"
@@ -82,7 +83,7 @@ static void add_history(const struct query *query, struct table *table, const js
 }
 
 // Ports whose row of pfc_wd asks for it, or the one that was named.
-static int show_history(const struct query *query, struct report *report)
+int cmd_show_pfc_history(const struct query *query, struct report *report)
 {
 	struct table *table = report_table(report, "history", COLUMNS(history_columns));
 	const json_t *port;
@@ -102,7 +103,7 @@ int cmd_show_pfc_counters(const struct query *query, struct report *report)
 	size_t at = 0;
 
 	if (query->history)
-		return show_history(query, report);
+		return cmd_show_pfc_history(query, report);
 	rx = report_table(report, "rx", COLUMNS(rx_columns));
 	tx = report_table(report, "tx", COLUMNS(tx_columns));
 	while ((port = port_next(query, &at)) != NULL) {
@@ -137,6 +138,44 @@ int cmd_show_pfc_pause(const struct query *query, struct report *report)
 	while ((port = port_next(query, &at)) != NULL) {
 		for (size_t i = 0; i < PRIO_COUNT; i++)
 			add_pause(query, table, port, i);
+	}
+	return 0;
+}
+
+int cmd_show_pfc_priority(const struct query *query, struct report *report)
+{
+	static const struct column columns[] = {
+		{ "Interface", "name", CELL_TEXT },
+		{ "Lossless priorities", "priorities", CELL_TEXT },
+	};
+	struct table *table = report_table(report, "priority", COLUMNS(columns));
+	const json_t *port;
+	size_t at = 0;
+
+	while ((port = port_next(query, &at)) != NULL) {
+		json_t *row = table_row(table);
+
+		row_member(row, port, "name");
+		row_mask(row, port, "pfc_enable");
+	}
+	return 0;
+}
+
+int cmd_show_pfc_asymmetric(const struct query *query, struct report *report)
+{
+	static const struct column columns[] = {
+		{ "Interface", "name", CELL_TEXT },
+		{ "Asymmetric", "asymmetric", CELL_TEXT },
+	};
+	struct table *table = report_table(report, "asymmetric", COLUMNS(columns));
+	const json_t *port;
+	size_t at = 0;
+
+	while ((port = port_next(query, &at)) != NULL) {
+		json_t *row = table_row(table);
+
+		row_member(row, port, "name");
+		row_text(row, json_is_true(json_object_get(port, "pfc_asymmetric")) ? "on" : "off");
 	}
 	return 0;
 }

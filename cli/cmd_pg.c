@@ -13,20 +13,39 @@ static const struct column pg_columns[] = {
 	{ "PG5", "pg5", CELL_COUNT },  { "PG6", "pg6", CELL_COUNT }, { "PG7", "pg7", CELL_COUNT },
 };
 
-int cmd_show_pg_watermark(const struct query *query, struct report *report)
+static void add_watermarks(const struct query *query, struct report *report, bool headroom)
 {
-	struct table *shared = report_table(report, "shared_bytes", COLUMNS(pg_columns));
-	struct table *headroom = report_table(report, "headroom_bytes", COLUMNS(pg_columns));
+	struct table *table = report_table(report, headroom ? "headroom_bytes" : "shared_bytes",
+					   COLUMNS(pg_columns));
 	const json_t *port;
 	size_t at = 0;
 
-	table_heading(shared,
-		      "Maximum ingress shared pool occupancy per PG, bytes (%s):", query->kind);
-	table_heading(headroom, "Maximum ingress headroom use per PG, bytes (%s):", query->kind);
-	while ((port = port_next(query, &at)) != NULL) {
-		port_row(shared, port, "priority_groups", pg_key.shared_watermark_bytes);
-		port_row(headroom, port, "priority_groups", pg_key.xoff_room_watermark_bytes);
-	}
+	table_heading(table,
+		      headroom ? "Maximum ingress headroom use per PG, bytes (%s):" :
+				 "Maximum ingress shared pool occupancy per PG, bytes (%s):",
+		      query->kind);
+	while ((port = port_next(query, &at)) != NULL)
+		port_row(table, port, "priority_groups",
+			 headroom ? pg_key.xoff_room_watermark_bytes :
+				    pg_key.shared_watermark_bytes);
+}
+
+int cmd_show_pg_watermark(const struct query *query, struct report *report)
+{
+	add_watermarks(query, report, false);
+	add_watermarks(query, report, true);
+	return 0;
+}
+
+int cmd_show_pg_watermark_shared(const struct query *query, struct report *report)
+{
+	add_watermarks(query, report, false);
+	return 0;
+}
+
+int cmd_show_pg_watermark_headroom(const struct query *query, struct report *report)
+{
+	add_watermarks(query, report, true);
 	return 0;
 }
 

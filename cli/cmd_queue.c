@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// weft show queue counters | watermark: the eight unicast queues of each port. All queues carry
-// group-addressed frames as well; SONiC's name UC is kept because scripts look for it.
+// weft show queue counters | wredcounters | watermark | persistent-watermark: the eight unicast
+// queues of each port. All queues carry group-addressed frames as well; SONiC's name UC is kept
+// because scripts look for it.
 
 #include "cli/command.h"
 #include "cli/hooks.h"
@@ -17,6 +18,15 @@ static const struct column counter_columns[] = {
 	{ "Drop/bytes", "dropped_bytes", CELL_COUNT },
 	{ "WredDrp/pkts", "wred_dropped_packets", CELL_COUNT },
 	{ "EcnMarked/pkts", "wred_ecn_marked_packets", CELL_COUNT },
+};
+
+static const struct column wred_columns[] = {
+	{ "Port", "name", CELL_TEXT },
+	{ "TxQ", "queue", CELL_TEXT },
+	{ "WredDrp/pkts", "wred_dropped_packets", CELL_COUNT },
+	{ "WredDrp/bytes", "wred_dropped_bytes", CELL_COUNT },
+	{ "EcnMarked/pkts", "wred_ecn_marked_packets", CELL_COUNT },
+	{ "EcnMarked/bytes", "wred_ecn_marked_bytes", CELL_COUNT },
 };
 
 static const struct column shared_columns[] = {
@@ -64,6 +74,37 @@ int cmd_show_queue_counters(const struct query *query, struct report *report)
 			add_counters(query, table, port, i);
 	}
 	hooks_add_table(query, report);
+	return 0;
+}
+
+static void add_wred(const struct query *query, struct table *table, const json_t *port,
+		     uint32_t queue)
+{
+	const json_t *stats = port_element(port, "queues", queue);
+	json_t *row = table_row(table);
+	char name[16];
+
+	snprintf(name, sizeof(name), "UC%u", queue);
+	row_member(row, port, "name");
+	row_text(row, name);
+	row_member(row, stats, queue_key.wred_dropped_packets);
+	row_member(row, stats, queue_key.wred_dropped_bytes);
+	row_member(row, stats, queue_key.wred_ecn_marked_packets);
+	row_member(row, stats, queue_key.wred_ecn_marked_bytes);
+	if (query->nonzero)
+		table_drop_zero_row(table, 2);
+}
+
+int cmd_show_queue_wredcounters(const struct query *query, struct report *report)
+{
+	struct table *table = report_table(report, "queues", COLUMNS(wred_columns));
+	const json_t *port;
+	size_t at = 0;
+
+	while ((port = port_next(query, &at)) != NULL) {
+		for (uint32_t i = 0; i < QUEUE_COUNT; i++)
+			add_wred(query, table, port, i);
+	}
 	return 0;
 }
 

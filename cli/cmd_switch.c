@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// weft show switch | lcores | drivers | mac | acl, weft clear watermark | counters and weft link:
-// what belongs to the switch as a whole rather than to one of its ports, and links between
-// switches.
+// weft show switch | lcores | drivers | mac | acl and weft link: what belongs to the switch as a
+// whole rather than to one of its ports, and links between switches.
 
 #include "cli/command.h"
-
-#include "cli/baseline.h"
 
 struct counter {
 	const char *key;
@@ -104,29 +101,11 @@ int cmd_show_mac(const struct query *query, struct report *report)
 	return 0;
 }
 
-int cmd_clear_counters(const struct query *query, struct report *report)
-{
-	static const struct column columns[] = { { "Counters cleared of", "name", CELL_TEXT } };
-	struct table *table = report_table(report, "cleared", COLUMNS(columns));
-
-	row_member(table_row(table), json_object_get(query->reply, "switch"), "name");
-	return baseline_save(query->reply);
-}
-
 int cmd_show_acl(const struct query *query, struct report *report)
 {
 	struct table *table = report_table(report, "rows", COLUMNS(acl_columns));
 
 	table_add_list(table, json_object_get(query->reply, "rows"));
-	return 0;
-}
-
-int cmd_clear_watermark(const struct query *query, struct report *report)
-{
-	static const struct column columns[] = { { "Watermarks restarted", "kind", CELL_TEXT } };
-	struct table *table = report_table(report, "cleared", COLUMNS(columns));
-
-	row_text(table_row(table), query->kind);
 	return 0;
 }
 

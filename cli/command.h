@@ -41,6 +41,7 @@ enum command_takes {
 	TAKES_PERSISTENT = 256, // the target gets ?watermark=persistent
 	TWICE = 512,            // asks a second time, a moment later
 	ALSO_QOS = 1024,        // asks for /v1/qos too
+	ALSO_CNP = 1 << 16,     // asks for /v1/cnp too
 	ALSO_ACL = 2048,        // asks for /v1/acl too
 	TAKES_PORT_ON = 4096,   // two more words: a port, on or off
 	TAKES_SEED = 8192,      // one more word: a number
@@ -90,20 +91,39 @@ const struct command *command_find(const char *const *words, uint32_t count,
 void command_help(const char *const *words, uint32_t count, FILE *out);
 
 command_fn cmd_show_interface;
+command_fn cmd_show_interface_status;
+command_fn cmd_show_interface_counters;
+command_fn cmd_show_interface_description;
+command_fn cmd_show_interface_pfc;
 command_fn cmd_show_interface_headroom;
 command_fn cmd_show_pfc_counters;
 command_fn cmd_show_pfc_pause;
+command_fn cmd_show_pfc_priority;
+command_fn cmd_show_pfc_asymmetric;
+command_fn cmd_show_pfc_history;
 command_fn cmd_show_pfcwd_config;
 command_fn cmd_show_pfcwd_stats;
 command_fn cmd_debug;
 command_fn cmd_show_queue_counters;
 command_fn cmd_show_queue_watermark;
+command_fn cmd_show_queue_wredcounters;
 command_fn cmd_show_pg_watermark;
+command_fn cmd_show_pg_watermark_shared;
+command_fn cmd_show_pg_watermark_headroom;
 command_fn cmd_show_pg_drops;
 command_fn cmd_show_drops;
 command_fn cmd_show_steering;
 command_fn cmd_show_fabric_links;
 command_fn cmd_show_buffer;
+command_fn cmd_show_buffer_information;
+command_fn cmd_show_pool_watermark;
+command_fn cmd_show_headroom_watermark;
+command_fn cmd_show_mmu;
+command_fn cmd_show_ecn;
+command_fn cmd_show_scheduler;
+command_fn cmd_show_qos_maps;
+command_fn cmd_show_vlan;
+command_fn cmd_show_roce;
 command_fn cmd_show_acl;
 command_fn cmd_show_route;
 command_fn cmd_show_group;
@@ -117,5 +137,10 @@ command_fn cmd_show_lcores;
 command_fn cmd_show_drivers;
 command_fn cmd_show_switch;
 command_fn cmd_clear_counters;
+command_fn cmd_clear_queue_counters;
+command_fn cmd_clear_pfc_counters;
+command_fn cmd_clear_pfcwd_stats;
+command_fn cmd_clear_pg_drops;
+command_fn cmd_clear_drops;
 command_fn cmd_clear_watermark;
 command_fn cmd_link;

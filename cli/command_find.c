@@ -332,16 +332,13 @@ void command_help(const char *const *words, uint32_t count, FILE *out)
 	for (uint32_t i = 0; i < command_count; i++) {
 		const struct command *command = &commands[i];
 		const char *usage = value_usage(command);
-		char line[64];
+		const char *word = word_name(command);
+		char line[96];
 
 		if (spelled.count != count || !begins(command, &spelled))
 			continue;
-		snprintf(line, sizeof(line), "%s%s%s", command->words, usage[0] != '\0' ? " " : "",
-			 usage);
-		if (usage[0] != '\0')
-			fprintf(out, "  weft %-42s %s\n", line, command->help);
-		else
-			fprintf(out, "  weft %-33s %-8s %s\n", line, word_name(command),
-				command->help);
+		snprintf(line, sizeof(line), "%s%s%s%s%s", command->words,
+			 usage[0] != '\0' ? " " : "", usage, word[0] != '\0' ? " " : "", word);
+		fprintf(out, "  weft %-56s %s\n", line, command->help);
 	}
 }

@@ -12,7 +12,7 @@
 
 #include "base/units.h"
 
-enum { CELL_BYTES = 256, COLUMNS_MAX = 16 };
+enum { CELL_BYTES = 256, COLUMNS_MAX = 32 };
 
 static void format_count(json_int_t value, char *out)
 {
@@ -43,6 +43,18 @@ static void format_time(json_int_t ns, char *out)
 		snprintf(out, CELL_BYTES, "%" JSON_INTEGER_FORMAT " s", ns / 1000000000);
 }
 
+// A measured rate: two digits behind the point, where the exact bit says nothing.
+static void format_speed(json_int_t bps, char *out)
+{
+	static const char *const units[] = { "b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s" };
+	double value = (double)bps;
+	uint32_t unit = 0;
+
+	for (; value >= 1000 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
+		value /= 1000;
+	snprintf(out, CELL_BYTES, unit == 0 ? "%.0f %s" : "%.2f %s", value, units[unit]);
+}
+
 static void format_number(enum cell_form form, json_int_t value, char *out)
 {
 	switch (form) {
@@ -54,6 +66,8 @@ static void format_number(enum cell_form form, json_int_t value, char *out)
 		unit_format(UNIT_BPS, (uint64_t)value, out);
 		return;
 	case CELL_TIME: format_time(value, out); return;
+	case CELL_SPEED: format_speed(value, out); return;
+	case CELL_SHARE: snprintf(out, CELL_BYTES, "%.2f%%", (double)value / 10000); return;
 	}
 	format_count(value, out);
 }
@@ -146,12 +160,63 @@ static void print_table(const struct table *table, FILE *out)
 	}
 }
 
+static void print_rule(int left, int right, FILE *out)
+{
+	for (int i = 0; i < left + 2 + right; i++)
+		fputc(i == left || i == left + 1 ? ' ' : '-', out);
+	fputc('\n', out);
+}
+
+// The shape of mmuconfig and ecnconfig: what a row does not say has no line.
+static void print_block(const struct table *table, const json_t *row, FILE *out)
+{
+	char text[CELL_BYTES];
+	int left = 0, right = 0;
+
+	for (uint32_t i = 1; i < table->column_count; i++) {
+		if (json_is_null(json_array_get(row, i)))
+			continue;
+		format_cell(table->columns[i].form, json_array_get(row, i), text);
+		if (shown_width(table->columns[i].title) > left)
+			left = shown_width(table->columns[i].title);
+		if (shown_width(text) > right)
+			right = shown_width(text);
+	}
+	format_cell(table->columns[0].form, json_array_get(row, 0), text);
+	fprintf(out, "%s: %s\n", table->columns[0].title, text);
+	print_rule(left, right, out);
+	for (uint32_t i = 1; i < table->column_count; i++) {
+		if (json_is_null(json_array_get(row, i)))
+			continue;
+		format_cell(table->columns[i].form, json_array_get(row, i), text);
+		fprintf(out, "%-*s  %s\n", left, table->columns[i].title, text);
+	}
+	print_rule(left, right, out);
+}
+
+static void print_blocks(const struct table *table, FILE *out)
+{
+	size_t at;
+	json_t *row;
+
+	if (table->heading[0] != '\0')
+		fprintf(out, "%s\n", table->heading);
+	json_array_foreach(table->rows, at, row) {
+		if (at > 0)
+			fputc('\n', out);
+		print_block(table, row, out);
+	}
+}
+
 int out_table(const struct report *report, FILE *out)
 {
 	for (uint32_t i = 0; i < report->table_count; i++) {
 		if (i > 0)
 			fputc('\n', out);
-		print_table(&report->table[i], out);
+		if (report->table[i].blocks)
+			print_blocks(&report->table[i], out);
+		else
+			print_table(&report->table[i], out);
 	}
 	if (fflush(out) != 0)
 		return -errno;

@@ -67,3 +67,23 @@ void port_row(struct table *table, const json_t *port, const char *list, const c
 	for (size_t i = 1; i < table->column_count; i++)
 		row_member(row, port_element(port, list, i - 1), key);
 }
+
+void row_mask(json_t *row, const json_t *object, const char *key)
+{
+	const json_t *mask = json_object_get(object, key);
+	char text[2 * PRIO_COUNT + 1];
+	size_t len = 0;
+
+	for (size_t i = 0; json_is_integer(mask) && i < PRIO_COUNT; i++) {
+		if (!(json_integer_value(mask) >> i & 1))
+			continue;
+		if (len > 0)
+			text[len++] = ',';
+		text[len++] = (char)('0' + i);
+	}
+	text[len] = '\0';
+	if (!json_is_integer(mask))
+		json_array_append_new(row, json_null());
+	else
+		row_text(row, len > 0 ? text : "N/A");
+}

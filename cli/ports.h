@@ -18,3 +18,6 @@ const json_t *port_element(const json_t *port, const char *list, size_t at);
 
 // Adds a row: the port's name and the member `key` of each element of its array `list`.
 void port_row(struct table *table, const json_t *port, const char *list, const char *key);
+
+// Adds the bits of a mask as "3,4", or "N/A" when there are none.
+void row_mask(json_t *row, const json_t *object, const char *key);

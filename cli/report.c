@@ -16,7 +16,12 @@ struct table *report_table(struct report *report, const char *key, const struct 
 
 	WEFT_CHECK(report->table_count < REPORT_TABLES_MAX);
 	table = &report->table[report->table_count++];
-	*table = (struct table){ key, "", columns, column_count, json_array() };
+	*table = (struct table){
+		.key = key,
+		.columns = columns,
+		.column_count = column_count,
+		.rows = json_array(),
+	};
 	return table;
 }
 

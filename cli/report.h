@@ -14,6 +14,8 @@ enum cell_form {
 	CELL_COUNT, // a plain number, with thousands separated for people
 	CELL_RATE,  // bits per second
 	CELL_TIME,  // nanoseconds
+	CELL_SPEED, // bits per second as measured: rounded
+	CELL_SHARE, // parts per million, for people in percent
 };
 
 struct column {
@@ -27,6 +29,7 @@ struct table {
 	char heading[96]; // a line above, "" for none
 	const struct column *columns;
 	uint32_t column_count;
+	bool blocks;  // each row as a block: a line with its first cell, then a line per cell
 	json_t *rows; // array of arrays, a cell per column; null is shown as "-"
 };
 

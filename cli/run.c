@@ -120,6 +120,16 @@ void run_wait(uint64_t ns)
 	nanosleep(&left, NULL);
 }
 
+// The second target of a command, NULL: it has none.
+static const char *also_of(const struct command *command)
+{
+	if (command->takes & ALSO_QOS)
+		return "/v1/qos";
+	if (command->takes & ALSO_CNP)
+		return "/v1/cnp";
+	return command->takes & ALSO_ACL ? "/v1/acl" : NULL;
+}
+
 // Fills the query with answers; an exit status.
 static int ask(struct running *run, struct query *query)
 {
@@ -134,9 +144,8 @@ static int ask(struct running *run, struct query *query)
 		run_wait(run->options->interval_ns != 0 ? run->options->interval_ns : 300000000);
 	}
 	query->reply = run_ask(run->options, run->name, command->method, run->target, &status);
-	if (query->reply != NULL && (command->takes & (ALSO_QOS | ALSO_ACL)))
-		query->also = run_ask(run->options, run->name, "GET",
-				      command->takes & ALSO_QOS ? "/v1/qos" : "/v1/acl", &status);
+	if (query->reply != NULL && also_of(command) != NULL)
+		query->also = run_ask(run->options, run->name, "GET", also_of(command), &status);
 	return status;
 }
 

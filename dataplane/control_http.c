@@ -20,6 +20,7 @@
 #include <event2/listener.h>
 
 #include "dataplane/control_debug.h"
+#include "dataplane/control_qos.h"
 #include "dataplane/control_reply.h"
 #include "dataplane/dpdk/link.h"
 #include "dataplane/dpdk/stale_socket.h"
@@ -288,6 +289,7 @@ struct control_http *control_http_open(struct event_base *base, const char *run_
 	evhttp_set_cb(http->server, "/v1/link", on_link, http);
 	set_route_handlers(http);
 	control_debug_handlers(http);
+	control_qos_handlers(http);
 	evhttp_set_gencb(http->server, on_other, http);
 	rc = start(http, run_dir);
 	if (rc == 0)

@@ -18,6 +18,7 @@
 #include "dataplane/headroom.h"
 #include "dataplane/hello_words.h"
 #include "dataplane/lag_json.h"
+#include "dataplane/qos_json.h"
 #include "dataplane/routes.h"
 #include "dataplane/steering.h"
 #include "sys/cfg_address.h"
@@ -70,6 +71,7 @@ static json_t *pools_json(const struct snapshot *snapshot)
 		set_text(pool, "name", pf->name);
 		set_text(pool, "type", pf->ingress ? "ingress" : "egress");
 		set_number(pool, "size_bytes", pf->size_bytes);
+		set_number(pool, "shared_bytes", pf->shared_bytes);
 		set_number(pool, "headroom_bytes", pf->headroom_bytes);
 		json_array_append_new(list, add_rows(pool, STAT_POOL, &snapshot->pool[i]));
 	}
@@ -133,6 +135,7 @@ static json_t *groups_json(const struct instance *in, uint32_t n, const struct s
 		set_number(object, "reserved_bytes", pg->reserved_bytes);
 		set_number(object, "xoff_bytes", pg->headroom_bytes);
 		set_number(object, "xon_bytes", pg->xon_bytes);
+		qos_json_group(object, &pf->port[n], i);
 		if (pg->lossless) {
 			headroom_verdict(in, n, i, verdict, sizeof(verdict));
 			set_text(object, "headroom_verdict", verdict);
@@ -176,8 +179,10 @@ static uint64_t time_of_day_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static json_t *queues_json(const struct port_profile *pf, const struct port_snapshot *port)
+static json_t *queues_json(const struct snapshot *snapshot, uint32_t n)
 {
+	const struct port_profile *pf = &snapshot->profile->port[n];
+	const struct port_snapshot *port = &snapshot->port[n];
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < QUEUE_COUNT; i++) {
@@ -187,6 +192,7 @@ static json_t *queues_json(const struct port_profile *pf, const struct port_snap
 		set_number(object, "weight_bytes", pf->queue[i].quantum_bytes);
 		set_bool(object, "dequeue_disabled", port->hooks.dequeue_disabled >> i & 1);
 		set_bool(object, "storm_forced", port->hooks.storm_forced >> i & 1);
+		qos_json_queue(object, snapshot, n, i);
 		if (pf->watched >> i & 1)
 			json_object_set_new(object, "pfc_wd", watchdog_json(&pf->watchdog[i]));
 		json_array_append_new(list, add_rows(object, STAT_QUEUE, &port->queue[i]));
@@ -284,6 +290,7 @@ static json_t *port_state(const struct port *port, const struct port_snapshot *s
 	set_bool(object, "tx_disabled", snapshot->hooks.tx_disabled);
 	set_text(object, "steer", config->steer == CONFIG_STEER_ROCE ? "roce" : "all");
 	set_number(object, "pfc_enable", config->pfc_enable);
+	set_bool(object, "pfc_asymmetric", config->pfc_asymmetric != 0);
 	set_number(object, "refused_packets", snapshot->pending_count);
 	return object;
 }
@@ -303,7 +310,7 @@ static json_t *port_json(const struct instance *in, uint32_t i, const struct sna
 	json_object_set_new(object, "stats", add_rows(json_object(), STAT_PORT, &port->stats));
 	json_object_set_new(object, "priorities", priorities_json(&in->port[i], port));
 	json_object_set_new(object, "priority_groups", groups_json(in, i, snapshot));
-	json_object_set_new(object, "queues", queues_json(pf, port));
+	json_object_set_new(object, "queues", queues_json(snapshot, i));
 	json_object_set_new(object, "drops", drops_json(port));
 	json_object_set_new(object, "hello", hello_json(port));
 	json_object_set_new(object, "steering", steering_json(&in->port[i]));
@@ -346,6 +353,7 @@ json_t *stats_json(struct workers *workers, struct instance *in, enum watermark_
 	set_text(sw, "boot_id", boot_id());
 	set_number(sw, "uptime_ns", snapshot->now.v);
 	set_number(sw, "time_ns", time_of_day_ns());
+	set_number(sw, "descriptors", snapshot->profile->descriptor_shared);
 	json_object_set_new(sw, "pfc_wd", watchdogs_json(&in->config->sw, snapshot->big_red));
 	json_object_set(answer, "switch", add_rows(sw, STAT_SWITCH, &snapshot->sw));
 	json_object_set_new(answer, "pools", pools_json(snapshot));

@@ -42,6 +42,11 @@ void sw_tx_block(struct sw *sw, port_t port, uint8_t queues)
 	settle(st, before, lcore_of_port(sw, port)->now);
 }
 
+uint8_t sw_tx_blocked(const struct sw *sw, port_t port)
+{
+	return sw->port[port.v].device_blocked;
+}
+
 void sw_dequeue_disable(struct sw *sw, port_t port, uint8_t queues, bool on, ns_t now)
 {
 	struct port_state *st = &sw->port[port.v];

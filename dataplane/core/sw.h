@@ -79,6 +79,9 @@ uint32_t sw_tx(struct sw *sw, port_t port, struct pkt **pkts, uint32_t count, ns
 // sw_deadline() says nothing about such queues, so the shell watches the device meanwhile.
 void sw_tx_block(struct sw *sw, port_t port, uint8_t queues);
 
+// The queues of the last call.
+uint8_t sw_tx_blocked(const struct sw *sw, port_t port);
+
 // Takes what other lcores have handed to ports of this one to their queues; returns how many
 // packets that were. Every iteration, before sw_tx(); nothing to do for a single lcore.
 uint32_t sw_take(struct sw *sw, lcore_t lcore, ns_t now);

@@ -16,6 +16,7 @@ struct rte_mbuf;
 struct snapshot;
 struct mac_list;
 struct acl_list;
+struct cnp_list;
 struct lcore_stats;
 
 // Members of struct message that a kind uses are in brackets.
@@ -28,6 +29,7 @@ enum message_kind {
 	MESSAGE_MAC_AGE,          // [count] positions of the address table to look at
 	MESSAGE_MAC_LIST,         // [macs] to fill, of the ports of `lcore`
 	MESSAGE_ACL_LIST,         // [acl] to fill
+	MESSAGE_CNP_LIST,         // [cnp] to fill
 	MESSAGE_INJECT,           // [mbuf, port or PORT_NONE, vid]
 	MESSAGE_SEND,             // [mbuf, port, vid]
 	MESSAGE_RETRY_HELD,       // []
@@ -68,6 +70,7 @@ struct message {
 		struct snapshot *snapshot;
 		struct mac_list *macs;
 		struct acl_list *acl;
+		struct cnp_list *cnp;
 		struct lcore_stats *stats;
 		struct {
 			uint64_t no_buffer;

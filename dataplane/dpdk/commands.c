@@ -68,6 +68,14 @@ static void acl_list(const struct instance *in, struct acl_list *out)
 	out->at = row < total ? row : 0;
 }
 
+static void cnp_list(const struct instance *in, struct cnp_list *out, ns_t now)
+{
+	out->now = now;
+	out->lcore_count = sw_profile_of(in->sw)->lcore_count;
+	for (uint8_t i = 0; i < out->lcore_count; i++)
+		out->flows[i] = *sw_cnp_flows(in->sw, (lcore_t){ i });
+}
+
 // A parked lcore touches nothing. What it is away is a gap between two visits like any other.
 static void park(struct meeting *meeting)
 {
@@ -108,6 +116,7 @@ static void apply(struct worker *worker, const struct message *m, ns_t now)
 	case MESSAGE_MAC_AGE: sw_mac_age(in->sw, worker->lcore, m->count, now); break;
 	case MESSAGE_MAC_LIST: mac_list(worker, in, m->macs, now); break;
 	case MESSAGE_ACL_LIST: acl_list(in, m->acl); break;
+	case MESSAGE_CNP_LIST: cnp_list(in, m->cnp, now); break;
 	case MESSAGE_INJECT: inject(in, m, now); break;
 	case MESSAGE_SEND: sw_send(in->sw, pkt_from_mbuf(m->mbuf), m->port, m->vid, now); break;
 	case MESSAGE_RETRY_HELD: sw_retry_held(in->sw, worker->lcore, now); break;

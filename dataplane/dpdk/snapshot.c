@@ -27,6 +27,7 @@ static void fill_port(struct port_snapshot *out, const struct sw *sw, port_t por
 	out->link_up = sw_link_up(sw, port);
 	out->held = sw_held(sw, port);
 	out->hooks = sw_hooks(sw, port);
+	out->blocked = sw_tx_blocked(sw, port);
 }
 
 void snapshot_fill(struct snapshot *out, const struct sw *sw, ns_t now)

@@ -21,6 +21,7 @@ struct port_snapshot {
 	bool link_up; // used: carrier, and hellos say nothing else
 	bool held;
 	struct sw_hooks hooks;
+	uint8_t blocked; // queues that the device does not take from
 };
 
 struct snapshot {
@@ -59,4 +60,11 @@ struct acl_list {
 	uint32_t at;
 	uint32_t count;
 	struct acl_stats stats[ACL_LIST_MAX];
+};
+
+// Congestion notifications per pair of addresses, of every lcore.
+struct cnp_list {
+	ns_t now;
+	uint32_t lcore_count;
+	struct cnp_flows flows[LCORE_MAX];
 };

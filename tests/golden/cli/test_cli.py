@@ -10,6 +10,7 @@
 # --update writes the transcript anew; read the difference before it is believed.
 """Compares the output of the weft command with a transcript."""
 import grp
+import json
 import os
 import re
 import shlex
@@ -91,6 +92,45 @@ def hooked(request):
     return reply(b'{"error": "no such port"}', '400 Error')
 
 
+class Growing:
+    """A switch with traffic: each look is a second after the one before, and counters grow."""
+    GROWTH = {('stats', 'if_in_octets'): 625_000_000, ('stats', 'if_out_octets'): 125_000_000,
+              ('stats', 'if_in_ucast_pkts'): 610_000, ('stats', 'if_out_ucast_pkts'): 122_000,
+              ('stats', 'ecn_marked_packets'): 500, ('stats', 'cnp_rx_packets'): 40,
+              ('priorities', 3, 'rx_pause_duration_us'): 250_000,
+              ('priorities', 3, 'tx_pause_duration_us'): 20_000,
+              ('drops', 'VLAN_NOT_MEMBER'): 3, ('stats', 'in_dropped_pkts'): 3}
+
+    def __init__(self):
+        self.looks = 0
+
+    def stats(self):
+        body = json.loads(answer('rack'))
+        body['switch']['uptime_ns'] += self.looks * 10**9
+        port = body['ports'][0]
+        for (*path, key), by in self.GROWTH.items():
+            one = port
+            for step in path:
+                one = one[step]
+            one[key] += self.looks * by
+        self.looks += 1
+        return json.dumps(body).encode()
+
+    def __call__(self, request):
+        path = request.partition('?')[0]
+        if path == 'GET /v1/stats':
+            return reply(self.stats())
+        if path == 'GET /v1/cnp':
+            body = json.loads(answer('rack_cnp'))
+            body['flows'][0]['count'] += 40 * self.looks
+            return reply(json.dumps(body).encode())
+        if path == 'GET /v1/qos':
+            return reply(answer('rack_qos'))
+        if path == 'GET /v1/acl':
+            return reply(answer('acl'))
+        return well_behaved(request)
+
+
 # directory/name of a socket -> what it answers to "METHOD target"
 SWITCHES = {
     'run/lab': well_behaved,
@@ -110,6 +150,7 @@ SWITCHES = {
     'bad/refusing': lambda request: reply(b'{"error": "frozen"}', '409 Conflict'),
     'bad/failing': lambda request: reply(b'<html>', '500 Internal'),
     'bad/empty': lambda request: reply(b'', '200 OK'),
+    'rack/rack1': Growing(),
     'denied/shut': well_behaved,
     'denied/group': well_behaved,
 }
