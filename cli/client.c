@@ -258,6 +258,10 @@ static json_t *decode(const char *path, const struct client_request *request,
 		return json_object(); // done, and nothing to say
 	body = json_loadb(reply->body, reply->body_bytes, JSON_REJECT_DUPLICATES, &error);
 	why = json_string_value(json_object_get(body, "error"));
+	if (reply->status >= 300 && request->quiet) {
+		json_decref(body);
+		return NULL;
+	}
 	if (reply->status >= 300) {
 		fprintf(stderr, "weft: %s: the switch refused (%u)%s%s\n", path, reply->status,
 			why != NULL ? ": " : "", why != NULL ? why : "");

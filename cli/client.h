@@ -20,6 +20,7 @@ struct client_request {
 	const char *method;
 	const char *target;       // path and query
 	enum client_fault *fault; // what NULL means; may be NULL itself
+	bool quiet;               // say nothing when the switch refuses
 };
 
 enum { CLIENT_NAMES_MAX = 64, CLIENT_NAME_BYTES = 64 };

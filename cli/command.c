@@ -84,6 +84,8 @@ const struct command commands[] = {
 	{ "show vlan", "VLANs, their addresses and ports", QOS, cmd_show_vlan, TAKES_NOTHING },
 	{ "show roce", "marks, pauses, and who sends CNPs to whom", STATS, cmd_show_roce,
 	  TAKES_PORT | ALSO_CNP },
+	{ "show why", "what holds a port's queues or eats its packets, and what to change", STATS,
+	  cmd_show_why, TAKES_PORT | NEEDS_PORT | TAKES_QUEUE | TWICE | ALSO_ACL | ALSO_LLDP },
 	{ "show route", "where packets are routed to; of an address: the route it takes", "GET",
 	  "/v1/route", cmd_show_route, TAKES_PREFIX },
 	{ "show group", "next-hop groups and their members", "GET", "/v1/group", cmd_show_group,

@@ -13,8 +13,10 @@
 enum { COMMAND_WORDS_MAX = 8, COMMAND_ALIAS_WORDS = 4 };
 
 struct query {
-	json_t *reply;     // the switch's answer
-	json_t *before;    // an earlier one, of commands that ask TWICE
+	json_t *reply;  // the switch's answer
+	json_t *before; // an earlier one, of commands that ask TWICE
+	json_t *also_before;
+	json_t *lldp;      // of /v1/lldp, for ALSO_LLDP; NULL: the switch does not have it
 	json_t *also;      // the answer of the command's other target
 	const char *port;  // name or alias of the only port wanted, NULL: all
 	const char *queue; // the word behind the port, NULL: none
@@ -45,6 +47,8 @@ enum command_takes {
 	ALSO_ACL = 2048,        // asks for /v1/acl too
 	TAKES_PORT_ON = 4096,   // two more words: a port, on or off
 	TAKES_SEED = 8192,      // one more word: a number
+	ALSO_LLDP = 1 << 18,    // asks for /v1/lldp too, if the switch has it
+	NEEDS_PORT = 1 << 17,   // with TAKES_PORT: must be given
 };
 
 struct command {
@@ -131,6 +135,7 @@ command_fn cmd_show_arp;
 command_fn cmd_show_hash;
 command_fn cmd_show_hash_capabilities;
 command_fn cmd_show_turns;
+command_fn cmd_show_why;
 command_fn cmd_show_lag;
 command_fn cmd_show_mac;
 command_fn cmd_show_lcores;

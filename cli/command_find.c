@@ -267,7 +267,7 @@ static bool check_values(const struct command *command, const char *const *value
 {
 	const uint32_t wanted = command_value_count(command);
 
-	if (count == 0 && (command->takes & TAKES_ONE_PORT)) {
+	if (count == 0 && (command->takes & (TAKES_ONE_PORT | NEEDS_PORT))) {
 		fprintf(stderr, "weft: %s: which port?\n", command->words);
 		return false;
 	}
@@ -317,7 +317,7 @@ static const char *word_name(const struct command *command)
 	if (command->takes & TAKES_PREFIX)
 		return "[PREFIX]";
 	if (command->takes & TAKES_QUEUE)
-		return command->takes & TAKES_ONE_PORT ? "PORT [QUEUE]" : "[PORT [QUEUE]]";
+		return command->takes & NEEDS_PORT ? "PORT [QUEUE]" : "[PORT [QUEUE]]";
 	if (command->takes & TAKES_ONE_PORT)
 		return "PORT";
 	return command->takes & TAKES_PORT ? "[PORT]" : "";

@@ -208,6 +208,37 @@ static void print_blocks(const struct table *table, FILE *out)
 	}
 }
 
+static void print_text(const json_t *cell, FILE *out)
+{
+	for (const char *c = json_string_value(cell); c != NULL && *c != '\0'; c++)
+		fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, out);
+}
+
+// Cells are severity, where, what, and what to change; others are for programs.
+static void print_sentences(const struct table *table, FILE *out)
+{
+	size_t at;
+	json_t *row;
+
+	if (table->heading[0] != '\0')
+		fprintf(out, "%s\n", table->heading);
+	json_array_foreach(table->rows, at, row) {
+		const char *advice = json_string_value(json_array_get(row, 3));
+
+		fputs("\n[", out);
+		print_text(json_array_get(row, 0), out);
+		fputs("] ", out);
+		print_text(json_array_get(row, 1), out);
+		fputs(": ", out);
+		print_text(json_array_get(row, 2), out);
+		if (advice != NULL && advice[0] != '\0') {
+			fputs("\n    -> ", out);
+			print_text(json_array_get(row, 3), out);
+		}
+		fputc('\n', out);
+	}
+}
+
 int out_table(const struct report *report, FILE *out)
 {
 	for (uint32_t i = 0; i < report->table_count; i++) {
@@ -215,6 +246,8 @@ int out_table(const struct report *report, FILE *out)
 			fputc('\n', out);
 		if (report->table[i].blocks)
 			print_blocks(&report->table[i], out);
+		else if (report->table[i].sentences)
+			print_sentences(&report->table[i], out);
 		else
 			print_table(&report->table[i], out);
 	}

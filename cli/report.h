@@ -29,8 +29,9 @@ struct table {
 	char heading[96]; // a line above, "" for none
 	const struct column *columns;
 	uint32_t column_count;
-	bool blocks;  // each row as a block: a line with its first cell, then a line per cell
-	json_t *rows; // array of arrays, a cell per column; null is shown as "-"
+	bool blocks;    // each row as a block: a line with its first cell, then a line per cell
+	bool sentences; // each row as lines: severity, where and what; below it what to change
+	json_t *rows;   // array of arrays, a cell per column; null is shown as "-"
 };
 
 enum { REPORT_TABLES_MAX = 4 };

@@ -105,8 +105,13 @@ json_t *run_ask(const struct options *options, const char *name, const char *met
 		const char *target, int *status)
 {
 	enum client_fault fault = CLIENT_REFUSED;
-	json_t *reply = client_call(
-		&(struct client_request){ options->run_dir, name, method, target, &fault });
+	json_t *reply = client_call(&(struct client_request){
+		.run_dir = options->run_dir,
+		.name = name,
+		.method = method,
+		.target = target,
+		.fault = &fault,
+	});
 
 	if (reply == NULL)
 		*status = exit_of(fault);
@@ -130,23 +135,39 @@ static const char *also_of(const struct command *command)
 	return command->takes & ALSO_ACL ? "/v1/acl" : NULL;
 }
 
-// Fills the query with answers; an exit status.
-static int ask(struct running *run, struct query *query)
+// One look: the answer and that of the second target. An exit status.
+static int look(const struct running *run, json_t **reply, json_t **also)
 {
 	const struct command *command = run->command;
 	int status = EXIT_DONE;
 
-	if (command->takes & TWICE) {
-		query->before = run_ask(run->options, run->name, command->method, run->target,
-					&status);
-		if (query->before == NULL)
-			return status;
-		run_wait(run->options->interval_ns != 0 ? run->options->interval_ns : 300000000);
-	}
-	query->reply = run_ask(run->options, run->name, command->method, run->target, &status);
-	if (query->reply != NULL && also_of(command) != NULL)
-		query->also = run_ask(run->options, run->name, "GET", also_of(command), &status);
+	*reply = run_ask(run->options, run->name, command->method, run->target, &status);
+	if (*reply != NULL && also_of(command) != NULL)
+		*also = run_ask(run->options, run->name, "GET", also_of(command), &status);
 	return status;
+}
+
+// Fills the query with answers; an exit status.
+static int ask(const struct running *run, struct query *query)
+{
+	const uint64_t interval = run->options->interval_ns;
+	int status = EXIT_DONE;
+
+	if (run->command->takes & TWICE) {
+		status = look(run, &query->before, &query->also_before);
+		if (status != EXIT_DONE)
+			return status;
+		run_wait(interval != 0 ? interval : 300000000);
+	}
+	if (run->command->takes & ALSO_LLDP)
+		query->lldp = client_call(&(struct client_request){
+			.run_dir = run->options->run_dir,
+			.name = run->name,
+			.method = "GET",
+			.target = "/v1/lldp",
+			.quiet = true,
+		});
+	return look(run, &query->reply, &query->also);
 }
 
 static int show(struct running *run, struct query *query)
@@ -161,6 +182,8 @@ static int show(struct running *run, struct query *query)
 		rc = run->command->run(query, &run->report);
 	if (rc < 0)
 		report_release(&run->report);
+	if (rc == -EINVAL)
+		return EXIT_USAGE;
 	return rc == 0 && !run->report.alarm ? EXIT_DONE : EXIT_REFUSED;
 }
 
@@ -185,6 +208,8 @@ static int run_on(struct running *run)
 	json_decref(query.reply);
 	json_decref(query.before);
 	json_decref(query.also);
+	json_decref(query.also_before);
+	json_decref(query.lldp);
 	return status;
 }
 
