@@ -109,6 +109,8 @@ const struct command commands[] = {
 	  "/v1/driver", cmd_show_drivers, TAKES_NOTHING },
 	{ "show switch", "counters of the whole switch", STATS, cmd_show_switch,
 	  TAKES_KIND | COUNTS },
+	{ "watch", "rates of ports, again and again: --interval, --count, --json", STATS, cmd_watch,
+	  TAKES_PORT | LOOPS },
 	{ "debug storm", "make the watchdog see a storm", "POST", "/v1/storm", cmd_debug,
 	  TAKES_QUEUE_ON },
 	{ "debug big-red", "apply the action of every watched queue", "POST", "/v1/big-red",

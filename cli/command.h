@@ -49,6 +49,7 @@ enum command_takes {
 	TAKES_SEED = 8192,      // one more word: a number
 	ALSO_LLDP = 1 << 18,    // asks for /v1/lldp too, if the switch has it
 	NEEDS_PORT = 1 << 17,   // with TAKES_PORT: must be given
+	LOOPS = 1 << 19,        // looks again and again (cli/watch.h)
 };
 
 struct command {
@@ -149,3 +150,4 @@ command_fn cmd_clear_pg_drops;
 command_fn cmd_clear_drops;
 command_fn cmd_clear_watermark;
 command_fn cmd_link;
+command_fn cmd_watch;

@@ -81,12 +81,33 @@ static void format_text(const char *text, char *out)
 	}
 }
 
+// Numbers by place, those that are 0 left out: "3:25.00% 4:0.10%".
+static void format_places(enum cell_form form, const json_t *list, char *out)
+{
+	char number[CELL_BYTES];
+	size_t len = 0;
+
+	for (size_t i = 0; i < json_array_size(list) && len < CELL_BYTES / 2; i++) {
+		const json_int_t value = json_integer_value(json_array_get(list, i));
+
+		if (value == 0)
+			continue;
+		format_number(form, value, number);
+		len += (size_t)snprintf(out + len, CELL_BYTES - len, "%s%zu:%.24s",
+					len > 0 ? " " : "", i, number);
+	}
+	if (len == 0)
+		format_text("-", out);
+}
+
 static void format_cell(enum cell_form form, const json_t *cell, char *out)
 {
 	if (json_is_integer(cell))
 		format_number(form, json_integer_value(cell), out);
 	else if (json_is_string(cell))
 		format_text(json_string_value(cell), out);
+	else if (json_is_array(cell))
+		format_places(form, cell, out);
 	else if (json_is_boolean(cell))
 		format_text(json_is_true(cell) ? "yes" : "no", out);
 	else

@@ -13,6 +13,7 @@
 #include "cli/baseline.h"
 #include "cli/client.h"
 #include "cli/ports.h"
+#include "cli/watch.h"
 
 enum { TARGET_BYTES = 256 };
 
@@ -274,6 +275,8 @@ int run_command(const struct command *command, const struct options *options,
 	};
 	struct client_names names;
 
+	if (command->takes & LOOPS)
+		return watch_run(command, options, first_value(&run));
 	if (!make_target(&run))
 		return EXIT_REFUSED;
 	if (command_value_count(command) > 0 && !add_values(&run))
