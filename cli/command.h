@@ -81,6 +81,15 @@ void command_expand(const char **words, uint32_t *count);
 uint32_t command_next_words(const char *const *words, uint32_t count,
 			    char out[][NEAREST_WORD_BYTES], uint32_t max);
 
+enum { COMMAND_NEXT_MAX = 64 };
+
+// Where words lead, each of which may be cut short, without a line on stderr: the words that may
+// follow, and their number; *command is the command that the words name, NULL if they name none,
+// and *values how many of them are behind its own.
+uint32_t command_look(const char *const *words, uint32_t count,
+		      char next[COMMAND_NEXT_MAX][NEAREST_WORD_BYTES],
+		      const struct command **command, uint32_t *values);
+
 // The words that a command takes as values of its query: their keys, separated by spaces and in
 // order, "" for none; and their number.
 const char *command_value_keys(const struct command *command);

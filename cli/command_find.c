@@ -115,19 +115,17 @@ uint32_t command_next_words(const char *const *words, uint32_t count,
 	return found;
 }
 
-enum { NEXT_WORDS_MAX = 64 };
-
 // Spells `given` out as the one next word that it is or begins. The number of words that it may
 // be: 1 when it is one.
 static uint32_t spell_word(struct spelled *spelled, const char *given)
 {
 	const char *words[COMMAND_WORDS_MAX] = { NULL };
-	char next[NEXT_WORDS_MAX][NEAREST_WORD_BYTES];
+	char next[COMMAND_NEXT_MAX][NEAREST_WORD_BYTES];
 	uint32_t count, fitting = 0, fit = 0;
 
 	for (uint32_t i = 0; i < spelled->count; i++)
 		words[i] = spelled->word[i];
-	count = command_next_words(words, spelled->count, next, NEXT_WORDS_MAX);
+	count = command_next_words(words, spelled->count, next, COMMAND_NEXT_MAX);
 	for (uint32_t i = 0; i < count; i++) {
 		if (strcmp(next[i], given) == 0) {
 			fit = i;
@@ -149,7 +147,7 @@ static void complain_several(const char *const *words, const struct spelled *spe
 {
 	const uint32_t at = spelled->count;
 	const char *before[COMMAND_WORDS_MAX] = { NULL };
-	char next[NEXT_WORDS_MAX][NEAREST_WORD_BYTES];
+	char next[COMMAND_NEXT_MAX][NEAREST_WORD_BYTES];
 	uint32_t shown = 0;
 	uint32_t count;
 
@@ -159,7 +157,7 @@ static void complain_several(const char *const *words, const struct spelled *spe
 		fprintf(stderr, " %s", words[i]);
 	}
 	fprintf(stderr, " %s: may be ", words[at]);
-	count = command_next_words(before, at, next, NEXT_WORDS_MAX);
+	count = command_next_words(before, at, next, COMMAND_NEXT_MAX);
 	for (uint32_t i = 0; i < count; i++) {
 		if (strncmp(next[i], words[at], strlen(words[at])) == 0)
 			fprintf(stderr, "%s%s", shown++ > 0 ? " or " : "", next[i]);
@@ -190,13 +188,13 @@ static void complain_unknown(const char *const *words, const struct spelled *spe
 {
 	const uint32_t at = spelled->count;
 	struct nearest near = nearest_to(words[at]);
-	char next[NEXT_WORDS_MAX][NEAREST_WORD_BYTES];
+	char next[COMMAND_NEXT_MAX][NEAREST_WORD_BYTES];
 	const char *before[COMMAND_WORDS_MAX] = { NULL };
 	uint32_t count;
 
 	for (uint32_t i = 0; i < at; i++)
 		before[i] = spelled->word[i];
-	count = command_next_words(before, at, next, NEXT_WORDS_MAX);
+	count = command_next_words(before, at, next, COMMAND_NEXT_MAX);
 	for (uint32_t i = 0; i < count; i++)
 		nearest_offer(&near, next[i]);
 	fputs("weft:", stderr);
@@ -281,6 +279,34 @@ static bool check_values(const struct command *command, const char *const *value
 		return false;
 	}
 	return true;
+}
+
+uint32_t command_look(const char *const *words, uint32_t count,
+		      char next[COMMAND_NEXT_MAX][NEAREST_WORD_BYTES],
+		      const struct command **command, uint32_t *values)
+{
+	const char *known[COMMAND_WORDS_MAX] = { NULL };
+	struct spelled spelled = { .count = 0 };
+
+	*command = NULL;
+	while (spelled.count < count && spelled.count < COMMAND_WORDS_MAX) {
+		const uint32_t fitting = spell_word(&spelled, words[spelled.count]);
+
+		if (fitting > 1)
+			return 0;
+		if (fitting == 0)
+			break;
+	}
+	*values = count - spelled.count;
+	for (uint32_t i = 0; i < command_count && *command == NULL; i++) {
+		if (begins(&commands[i], &spelled) && ends_at(&commands[i], spelled.count))
+			*command = &commands[i];
+	}
+	if (*values > 0)
+		return 0;
+	for (uint32_t i = 0; i < spelled.count; i++)
+		known[i] = spelled.word[i];
+	return command_next_words(known, spelled.count, next, COMMAND_NEXT_MAX);
 }
 
 const struct command *command_find(const char *const *words, uint32_t count,

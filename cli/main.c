@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/complete.h"
 #include "cli/run.h"
 
 static int help(const struct options *options)
@@ -34,6 +35,10 @@ int main(int argc, char **argv)
 	uint32_t value_count;
 	bool listed;
 
+	if (argc > 2 && strcmp(argv[1], "complete") == 0 && strcmp(argv[2], "--") == 0) {
+		complete_print(argc - 3, argv + 3);
+		return EXIT_DONE;
+	}
 	if (options_parse(argc, argv, &options) < 0)
 		return EXIT_USAGE;
 	if (options.version) {

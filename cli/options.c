@@ -166,7 +166,7 @@ static int judge(struct options *options)
 
 int options_parse(int argc, char **argv, struct options *options)
 {
-	*options = (struct options){ .run_dir = "/run/weft", .kind = "user" };
+	*options = (struct options){ .run_dir = OPTIONS_RUN_DIR, .kind = "user" };
 	for (int i = 1; i < argc; i++) {
 		int rc = 0;
 
@@ -182,6 +182,21 @@ int options_parse(int argc, char **argv, struct options *options)
 			return rc;
 	}
 	return judge(options);
+}
+
+const char *options_valued(const char *arg)
+{
+	const int id = find_row(arg);
+
+	return id >= 0 && rows[id].value != NULL && strchr(arg, '=') == NULL ? rows[id].name : NULL;
+}
+
+void options_offer(const char *begun, FILE *out)
+{
+	for (int i = 0; i < ROW_COUNT; i++) {
+		if (strncmp(rows[i].name, begun, strlen(begun)) == 0)
+			fprintf(out, "%s\n", rows[i].name);
+	}
 }
 
 void options_help(FILE *out)

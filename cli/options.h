@@ -31,5 +31,13 @@ struct options {
 // Returns 0, or -EINVAL after a line on stderr.
 int options_parse(int argc, char **argv, struct options *options);
 
+#define OPTIONS_RUN_DIR "/run/weft"
+
+// The long name of an option if it is one that takes the word behind it as its value, or NULL.
+const char *options_valued(const char *arg);
+
+// Prints the long names of options that begin so, one per line.
+void options_offer(const char *begun, FILE *out);
+
 // Prints the options with a line of help each.
 void options_help(FILE *out);
