@@ -6,8 +6,9 @@
 # answers/, recorded from a real one (nic.json: of one whose device does PFC; made up are odd.json: members missing, text that attacks a terminal, and
 # storm.json: storms of a watchdog, and hooks.json: test hooks that are on). Other sockets misbehave: each is a way a switch can fail.
 #
-# usage: test_cli.py WEFT [--update]
-# --update writes the transcript anew; read the difference before it is believed.
+# usage: test_cli.py WEFT [--guide FILE] [--update]
+# With a guide, the commands are those of its ```console blocks, and the switch is that of rack/.
+# --update writes the transcript or the guide anew; read the difference before it is believed.
 """Compares the output of the weft command with a transcript."""
 import grp
 import json
@@ -204,12 +205,12 @@ def unprivileged():
         os.setuid(NOBODY)
 
 
-def run(weft, command):
-    """Output and exit status of one line of the transcript."""
+def run(weft, command, directory='run'):
+    """Output and exit status of one line of the transcript; `directory` has the sockets."""
     denied = '--run-dir denied' in command
     args = shlex.split(command)[1:]
     if '--run-dir' not in command:
-        args = ['--run-dir', 'run'] + args
+        args = ['--run-dir', directory] + args
     done = subprocess.run([weft, *args], env={**os.environ, 'XDG_CACHE_HOME': os.path.abspath('cache')},
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           preexec_fn=unprivileged if denied else None,
@@ -221,35 +222,66 @@ def run(weft, command):
     return text + status
 
 
+COMMAND = re.compile(r'^\$ (.*)\n', re.M)
+
+
 def read_transcript(path):
-    """[(command, expected text)]; a command is a line that starts with "$ "."""
-    parts = re.split(r'^\$ (.*)\n', path.read_text(), flags=re.M)
-    return parts[0], list(zip(parts[1::2], parts[2::2]))
+    """[(text before, command, expected text)]; a command is a line that starts with "$ "."""
+    parts = COMMAND.split(path.read_text())
+    return [(parts[0] if at == 1 else '', parts[at], parts[at + 1]) for at in range(1, len(parts), 2)], ''
 
 
-def main():
-    weft = os.path.abspath(sys.argv[1])
-    path = HERE / 'transcript.txt'
-    intro, cases = read_transcript(path)
-    failed = 0
-    with tempfile.TemporaryDirectory(prefix='weft-cli-') as directory:
-        os.chdir(directory)
-        os.chmod(directory, 0o755)
+def read_guide(path):
+    """Likewise, of the blocks ```console; and the text behind the last."""
+    cases, before = [], ''
+    parts = re.split(r'^(```console\n)(.*?)(^```\n)', path.read_text(), flags=re.M | re.S)
+    for at in range(0, len(parts) - 3, 4):
+        before += parts[at] + parts[at + 1]
+        lines = COMMAND.split(parts[at + 2])
+        for i in range(1, len(lines), 2):
+            cases.append((before, lines[i], lines[i + 1]))
+            before = ''
+        before = parts[at + 3]
+    return cases, before + parts[-1]
+
+
+def run_all(weft, cases, directory):
+    with tempfile.TemporaryDirectory(prefix='weft-cli-') as scratch:
+        os.chdir(scratch)
+        os.chmod(scratch, 0o755)
         start_switches()
-        have = [run(weft, command) for command, _ in cases]
+        have = [run(weft, command, directory) for _, command, _ in cases]
         os.chdir(HERE)
-    if '--update' in sys.argv:
-        text = ''.join(f'$ {command}\n{out}\n' for (command, _), out in zip(cases, have))
-        path.write_text(intro + text.rstrip('\n') + '\n')
-        return 0
+    return have
+
+
+def report(cases, have):
+    """TAP, and whether all is as it should be."""
+    failed = 0
     print(f'1..{len(cases)}')
-    for at, ((command, want), out) in enumerate(zip(cases, have), 1):
+    for at, ((_, command, want), out) in enumerate(zip(cases, have), 1):
         good = out.rstrip('\n') == want.rstrip('\n')
         failed += not good
         print(f'{"ok" if good else "not ok"} {at} - {command.replace("#", "")}')
         if not good:
             print(f'--- want\n{want}--- have\n{out}', file=sys.stderr)
-    return 1 if failed or not cases else 0
+    return bool(cases) and not failed
+
+
+def main():
+    weft = os.path.abspath(sys.argv[1])
+    guide = '--guide' in sys.argv
+    path = Path(sys.argv[sys.argv.index('--guide') + 1]).resolve() if guide else HERE / 'transcript.txt'
+    cases, rest = read_guide(path) if guide else read_transcript(path)
+    have = run_all(weft, cases, 'rack' if guide else 'run')
+    if '--update' not in sys.argv:
+        return 0 if report(cases, have) else 1
+    text = ''
+    for (before, command, _), out in zip(cases, have):
+        gap = '\n' if text and not before else ''
+        text += f'{before}{gap}$ {command}\n{out}'
+    path.write_text(text + rest)
+    return 0
 
 
 if __name__ == '__main__':
