@@ -234,6 +234,12 @@ uint64_t why_rate(const struct why *why, uint64_t count)
 	return why->elapsed_ns == 0 ? 0 : rate_per_second(count, 1, why->elapsed_ns);
 }
 
+bool why_reaches(uint64_t used, uint64_t all, uint64_t percent)
+{
+	return all > 0 && used > 0 &&
+	       (unsigned __int128)used * 100 >= (unsigned __int128)all * percent;
+}
+
 const char *why_count(uint64_t number)
 {
 	static char texts[8][32];

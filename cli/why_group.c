@@ -96,8 +96,7 @@ void why_group_near(struct why *why)
 	const uint64_t used = why_number(pg, pg_key.curr_occupancy_bytes);
 	struct why_finding *finding;
 
-	if (limit == 0 || why_number(pg, pg_key.xoff_state) != 0 ||
-	    used < limit / 100 * NEAR_PERCENT)
+	if (why_number(pg, pg_key.xoff_state) != 0 || !why_reaches(used, limit, NEAR_PERCENT))
 		return;
 	finding = why_add(why, WHY_WARNING, "is near XOFF: it holds %s of its limit of %s bytes",
 			  why_count(used), why_count(limit));

@@ -253,7 +253,7 @@ void why_descriptors(struct why *why)
 	const uint64_t used = why_number(sw, "descriptors_in_use");
 	struct why_finding *finding;
 
-	if (all == 0 || used < all / 100 * FULL_PERCENT)
+	if (!why_reaches(used, all, FULL_PERCENT))
 		return;
 	finding = why_add(why, WHY_WARNING,
 			  "the switch uses %s of %s packet descriptors: many small frames pause "
@@ -288,7 +288,7 @@ void why_pool_full(struct why *why)
 		const uint64_t used = why_number(pool, pool_key.shared_curr_occupancy_bytes);
 		struct why_finding *finding;
 
-		if (all == 0 || used < all / 100 * FULL_PERCENT ||
+		if (!why_reaches(used, all, FULL_PERCENT) ||
 		    (!uses_pool(why->port, "queues", name) &&
 		     !uses_pool(why->port, "priority_groups", name)))
 			continue;

@@ -199,8 +199,8 @@ void why_queue_near(struct why *why)
 	const uint64_t limit = queue_number(why, "limit_bytes");
 	struct why_finding *finding;
 
-	if (limit == 0 || why_true(queue_of(why), "lossless") ||
-	    held_bytes(why) < limit / 100 * NEAR_PERCENT || held_bytes(why) == 0)
+	if (why_true(queue_of(why), "lossless") ||
+	    !why_reaches(held_bytes(why), limit, NEAR_PERCENT))
 		return;
 	finding = why_add(why, WHY_WARNING,
 			  "it holds %s of at most %s bytes: what comes beyond is dropped",
@@ -225,7 +225,7 @@ void why_above_kmin(struct why *why)
 	const uint64_t max = why_number(ecn, "max_bytes");
 	const uint64_t marked = why_grown(why, "queues", why->at,
 					  queue_key.wred_ecn_marked_packets);
-	const bool above = ecn != NULL && held_bytes(why) >= min;
+	const bool above = held_bytes(why) > 0 && held_bytes(why) >= min;
 	struct why_finding *finding;
 
 	if (ecn == NULL || (!above && marked == 0))
@@ -393,7 +393,7 @@ void why_shaped(struct why *why)
 	if (pir == 0 || held_bytes(why) == 0 || why->elapsed_ns == 0)
 		return;
 	bps = rate_per_second(wire_bytes(why, why->at), 8, why->elapsed_ns);
-	if (bps < pir / 100 * FULL_PERCENT)
+	if (!why_reaches(bps, pir, FULL_PERCENT))
 		return;
 	unit_format(UNIT_BPS, pir, text);
 	finding = why_add(why, WHY_WARNING, "its shaper lets %s through, and more waits (%s bytes)",
@@ -416,7 +416,7 @@ void why_line_full(struct why *why)
 	for (uint32_t i = 0; i < QUEUE_COUNT; i++)
 		bytes += wire_bytes(why, i);
 	bps = rate_per_second(bytes, 8, why->elapsed_ns);
-	if (bps < speed / 100 * FULL_PERCENT)
+	if (!why_reaches(bps, speed, FULL_PERCENT))
 		return;
 	unit_format(UNIT_BPS, speed, text);
 	finding = why_add(why, WHY_WARNING,

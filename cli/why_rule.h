@@ -46,6 +46,9 @@ uint64_t why_port_grown(const struct why *why, const char *key);
 // Per second, of what grew between the looks.
 uint64_t why_rate(const struct why *why, uint64_t grown);
 
+// Whether a use has come to a share of all there is; never when there is nothing.
+bool why_reaches(uint64_t used, uint64_t all, uint64_t percent);
+
 // A number with thousands separated, in one of a few buffers that are used in turn.
 const char *why_count(uint64_t number);
 
