@@ -11,7 +11,7 @@ from field import name
 SRC, STEP, LAW, WRED = range(4)
 N, LEN = 40, 100
 # red_accuracy: the field's 500 and 2000 packets and 5 %, in frames of 100 bytes.
-KMIN, KMAX, PMAX, FRAMES, ROUNDS, BIN = 500, 2000, 0.05, 2100, 12, 150
+KMIN, KMAX, PMAX, FRAMES, ROUNDS, BIN = 500, 2000, 0.05, 2100, 8, 150
 WRED_DROP, WRED_MARK = 60, 40       # frames
 
 CONFIG = f'''

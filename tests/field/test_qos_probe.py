@@ -12,6 +12,17 @@ MOST = 256      # frames: above every threshold here
 
 
 class QosProbe(sai.SaiSwitch):
+    """Destinations are held by the switch's test hook, and their ports send as fast as they can."""
+    SPEED = ''
+
+    def hold(self, port, priorities=field.ALL):
+        self.hook(f'tx-disable?port={field.name(port)}', True)
+
+    def release(self, *ports, priorities=field.ALL):
+        field.FieldTest.fresh_until = 0
+        for port in ports:
+            self.hook(f'tx-disable?port={field.name(port)}', False)
+
     def least(self, happens):
         """The least number of frames with which it happens, by halving; each try begins with empty buffers."""
         low, high = 0, MOST
@@ -71,7 +82,7 @@ class HeadroomPoolProbe(sai.PooledSwitch):
     def test_HeadroomPoolProbing(self):
         """All six groups paused, then one frame after the other to those in turn that have a share left."""
         self.hold(sai.SINK)
-        self.pause(self.GROUPS)
+        self.pause_all()
         frames = 0
         while not self.drops() and frames < MOST:
             port, pg = self.GROUPS[frames % len(self.GROUPS)]

@@ -63,6 +63,10 @@ class SaiSwitch(field.FieldTest):
     def room(self, port, pg):
         return self.stat(port, 'pg', pg, 'xoff_room_curr_occupancy_bytes')
 
+    def hook(self, what, on):
+        status, answer = self.switch.request('POST', f'/v1/debug/{what}&on={"on" if on else "off"}')
+        self.assertEqual(status, 200, answer)
+
 
 class QosSai(SaiSwitch):
 
@@ -83,8 +87,13 @@ class QosSai(SaiSwitch):
             # Empty: each lossless group may take its reserve and 1/4 of the shared part.
             self.assertEqual(port['priority_groups'][3]['xoff_threshold_bytes'], RESERVE + SHARED // 4)
 
-    def pfc_xoff_limit(self, prio):
-        self.hold(DST)
+    def pfc_xoff_limit(self, prio, hook=''):
+        """The destination is held by its own PFC, or by a test hook of the switch."""
+        if hook:
+            self.hook(hook, True)
+            self.addCleanup(self.hook, hook, False)
+        else:
+            self.hold(DST)
         self.send(SRC, DST, LIMIT_FRAMES, dscp=prio)
         self.assert_quiet()
         self.assertEqual(self.stat(SRC, 'pg', prio, 'curr_occupancy_bytes'), LIMIT_FRAMES * LEN)
@@ -104,7 +113,7 @@ class QosSai(SaiSwitch):
         self.assertEqual(self.row(SRC, 'pg', 'dropped_packets'), [3 * (i == prio) for i in ALL])
         self.assertEqual((self.port(SRC, 'in_dropped_pkts'), self.port(DST, 'out_dropped_pkts')), (3, 0))
         self.assert_only_pfc(SRC, prio)
-        self.release(DST)
+        self.hook(hook, False) if hook else self.release(DST)
         self.assertEqual(len(self.take(DST, LIMIT_FRAMES + ROOM_FRAMES)), LIMIT_FRAMES + ROOM_FRAMES)
         self.assertEqual(self.pg(SRC, prio, 'xon_events'), 1)
 
@@ -113,6 +122,12 @@ class QosSai(SaiSwitch):
 
     def test_PfcXoffLimit_2(self):
         self.pfc_xoff_limit(4)
+
+    def test_PfcXoffLimit_tx_disabled(self):
+        self.pfc_xoff_limit(3, f'tx-disable?port={name(DST)}')
+
+    def test_PfcXoffLimit_dequeue_disabled(self):
+        self.pfc_xoff_limit(4, f'dequeue-disable?port={name(DST)}&queue=4')
 
     def pfc_xon_limit(self, prio):
         """Three held destinations; with each that goes on less is left, and PFC ends at the rule."""
@@ -218,9 +233,14 @@ class QosSai(SaiSwitch):
     def test_HeadroomPoolWatermark(self):
         """Headroom of two groups adds up in the pool."""
         self.hold(DST)
+        # The second has (SHARED - what the first holds) / 5 and its reserve.
+        second = RESERVE + (SHARED - (LIMIT_FRAMES * LEN - RESERVE)) // 5
         rooms = {}
-        for src, prio in ((SRC, 3), (OTHER, 4)):
-            field.wait_for(lambda: self.send(src, DST, 1, dscp=prio) or self.room(src, prio), 20, 'XOFF')
+        for src, prio, fits in ((SRC, 3, LIMIT_FRAMES), (OTHER, 4, second // LEN)):
+            self.send(src, DST, fits, dscp=prio)
+            self.assertEqual(self.room(src, prio), 0)
+            self.send(src, DST, 1, dscp=prio)
+            self.assertEqual(self.room(src, prio), LEN)
             rooms[src] = LEN
         for src, prio, more in ((SRC, 3, 10), (OTHER, 4, 20)):
             self.send(src, DST, more, dscp=prio)
@@ -336,11 +356,12 @@ class QosSai(SaiSwitch):
         for src in range(PORTS):
             for dst in range(PORTS):
                 for dscp in classes if src != dst else ():
-                    self.send(src, dst, 1, 100, dscp=dscp)
-        self.drain()
+                    self.post(src, dst, 1, 100, dscp=dscp)
         for dst in range(PORTS):
             got = [f[15] >> 2 for f in self.take(dst, (PORTS - 1) * len(classes))]
             self.assertEqual(sorted(got), sorted(list(classes) * (PORTS - 1)))
+        self.drain()
+        for dst in range(PORTS):
             self.assertEqual(self.row(dst, 'queue', 'packets'), [PORTS - 1] * 7 + [0])
         self.assert_quiet()
 
@@ -361,6 +382,17 @@ class QosSai(SaiSwitch):
 
 
 POOLED, SHP, SHARE, SINK = 4, 30000, 10000, 3
+# Four ports with two groups reserve 2000 bytes each. With alpha = 1/8, m groups of x shared bytes each fit
+# while x <= (shared - m x - what others hold) / 8, so x = (shared - others) / (8 + m).
+POOL_RESERVE, POOL_SHARED = 2000, 120000 - POOLED * 2 * 2000
+
+
+def pooled_frames(groups, others=0):
+    return (POOL_RESERVE + (POOL_SHARED - others) // (8 + groups)) // 1000
+
+
+ALL_FIT, TWO_FIT = pooled_frames(6), pooled_frames(2)
+NEXT_FIT = pooled_frames(2, 2 * (TWO_FIT * 1000 - POOL_RESERVE))
 
 
 class PooledSwitch(field.FieldTest):
@@ -373,7 +405,7 @@ buffer_pool = (
   {{ name = "in"; type = "ingress"; size = "120000"; xoff = "{SHP}"; }},
   {{ name = "out"; type = "egress"; size = "4MiB"; }});
 buffer_profile = (
-  {{ name = "pg_lossless"; pool = "in"; size = "2000"; xoff = "{SHARE}"; xon = "2000"; dynamic_th = -3; }},
+  {{ name = "pg_lossless"; pool = "in"; size = "{POOL_RESERVE}"; xoff = "{SHARE}"; xon = "2000"; dynamic_th = -3; }},
   {{ name = "pg_lossy"; pool = "in"; dynamic_th = 0; }},
   {{ name = "queue"; pool = "out"; static_th = 0; }});
 buffer_pg = (
@@ -386,21 +418,23 @@ buffer_queue = ({{ port = "all"; queue = "0-7"; profile = "queue"; }});
     def room(self, port, pg):
         return self.stat(port, 'pg', pg, 'xoff_room_curr_occupancy_bytes')
 
-    def pause(self, groups):
-        """Frame by frame in turn, since each group lowers the limit of the others, until all are in XOFF."""
-        left = list(groups)
-        for _ in range(200):
-            for port, pg in list(left):
-                self.send(port, SINK, 1, 1000, dscp=pg)
-                if self.stat(port, 'pg', pg, 'xoff_state'):
-                    left.remove((port, pg))
-        self.assertEqual(left, [])
+    def pause(self, groups, fits):
+        """`fits` frames are below the limit of each, whatever the order; with one more all are in XOFF."""
+        for port, pg in groups:
+            self.send(port, SINK, fits, 1000, dscp=pg)
+        self.assertEqual([self.stat(*group[:1], 'pg', group[1], 'xoff_state') for group in groups], [0] * len(groups))
+        for port, pg in groups:
+            self.send(port, SINK, 1, 1000, dscp=pg)
+            self.assertEqual((self.stat(port, 'pg', pg, 'xoff_state'), self.room(port, pg)), (1, 1000))
+
+    def pause_all(self):
+        self.pause(self.GROUPS, ALL_FIT)
 
 
 class HeadroomPool(PooledSwitch):
     def test_HeadroomPoolSize(self):
         self.hold(SINK)
-        self.pause(self.GROUPS)
+        self.pause_all()
         self.assertEqual([self.room(*group) for group in self.GROUPS], [1000] * 6)
         # Two fill their share, the third takes what is left; no drop until all of the pool is used.
         for (port, pg), more in zip(self.GROUPS, (9, 9, 6)):
@@ -420,10 +454,10 @@ class HeadroomPool(PooledSwitch):
         """Group 4 of two ports holds 12 frames of the headroom pool while the sink storms on priority 3:
         what the senders still deliver after their XOFF fits, and nothing is lost."""
         self.hold(SINK)
-        self.pause([(0, 4), (1, 4)])
+        self.pause([(0, 4), (1, 4)], TWO_FIT)
         for port in (0, 1):
             self.send(port, SINK, 5, 1000, dscp=4)
-        self.pause([(0, 3), (1, 3)])
+        self.pause([(0, 3), (1, 3)], NEXT_FIT)
         for port in (0, 1):
             self.send(port, SINK, 8, 1000, dscp=3)
         self.assertEqual(self.pool('in')['xoff_room_curr_occupancy_bytes'], SHP)
@@ -452,34 +486,35 @@ class Maps(field.FieldTest):
     PORT = [PORT, PORT, PORT + 'trust = "pcp";', PORT + 'dscp_to_tc_map = "own";']
     DST, PCP_SRC, OWN_SRC = 1, 2, 3
 
-    def landings(self, part, keys, want):
-        """`keys` are (source, fields, what) of one frame each; `want` the index that each must land in."""
-        port = {'pg': lambda src: src, 'queue': lambda src: self.DST}[part]
-        for (src, fields), index in zip(keys, want):
+    def landings(self, part, src, key, want):
+        """Sends a frame with each value of `key`, `want` being the index where it must land: all of one index
+        together, and then that counter has grown by so many, and no other has."""
+        port = {'pg': src, 'queue': self.DST}[part]
+        for index in sorted(set(want)):
+            values = [value for value, landing in enumerate(want) if landing == index]
             before = self.look()
-            self.send(src, self.DST, 1, 100, **fields)
+            for value in values:
+                self.post(src, self.DST, 1, 100, **{key: value})
+            self.take(self.DST, len(values))
             self.drain()
             now = self.look()
-            landed = [i for i in ALL if now[port(src), part, i, 'packets'] != before[port(src), part, i, 'packets']]
-            self.assertEqual(landed, [index], (src, fields))
+            landed = [now[port, part, i, 'packets'] - before[port, part, i, 'packets'] for i in ALL]
+            self.assertEqual(landed, [len(values) * (i == index) for i in ALL], (key, values))
         self.assert_quiet()
 
     def test_DscpQueueMapping(self):
-        self.landings('queue', [(0, {'dscp': d}) for d in range(64)],
-                      [AZURE_DSCP.get(d, (0, 1))[1] for d in range(64)])
+        self.landings('queue', 0, 'dscp', [AZURE_DSCP.get(d, (0, 1))[1] for d in range(64)])
 
     def test_DscpToPgMapping(self):
-        self.landings('pg', [(0, {'dscp': d}) for d in range(64)],
-                      [AZURE_DSCP.get(d, (0, 1))[0] for d in range(64)])
+        self.landings('pg', 0, 'dscp', [AZURE_DSCP.get(d, (0, 1))[0] for d in range(64)])
 
     def test_SeparatedDscpQueueMapping(self):
         """A port with a map of its own, beside ports with the common one."""
-        self.landings('queue', [(self.OWN_SRC, {'dscp': d}) for d in range(64)], [d // 8 for d in range(64)])
-        self.landings('queue', [(0, {'dscp': d}) for d in (0, 8, 24, 26)], [1, 0, 1, 1])
+        self.landings('queue', self.OWN_SRC, 'dscp', [d // 8 for d in range(64)])
+        self.landings('queue', 0, 'dscp', [AZURE_DSCP.get(d, (0, 1))[1] for d in range(64)])
 
     def test_SeparatedDscpToPgMapping(self):
-        self.landings('pg', [(self.OWN_SRC, {'dscp': d}) for d in range(64)],
-                      [{3: 3, 4: 4, 7: 7}.get(d // 8, 0) for d in range(64)])
+        self.landings('pg', self.OWN_SRC, 'dscp', [{3: 3, 4: 4, 7: 7}.get(d // 8, 0) for d in range(64)])
 
     def test_cnp_queue(self):
         """A congestion notification (BTH opcode 0x81 to UDP port 4791) takes queue 6 whatever its DSCP, and
@@ -493,10 +528,10 @@ class Maps(field.FieldTest):
         self.assertEqual((self.port(0, 'cnp_rx_packets'), self.port(self.DST, 'cnp_tx_packets')), (3, 3))
 
     def test_Dot1pQueueMapping(self):
-        self.landings('queue', [(self.PCP_SRC, {'pcp': p}) for p in ALL], [q for _, q in AZURE_DOT1P])
+        self.landings('queue', self.PCP_SRC, 'pcp', [q for _, q in AZURE_DOT1P])
 
     def test_Dot1pPgMapping(self):
-        self.landings('pg', [(self.PCP_SRC, {'pcp': p}) for p in ALL], [g for g, _ in AZURE_DOT1P])
+        self.landings('pg', self.PCP_SRC, 'pcp', [g for g, _ in AZURE_DOT1P])
 
 
 if __name__ == '__main__':
