@@ -19,7 +19,7 @@ enum {
 };
 
 static const struct pacer_profile asks_profile = {
-	.bps = 8 * ASKS_PER_SECOND,
+	.bps = 8ull * ASKS_PER_SECOND,
 	.burst_ns = ASKS_AT_ONCE * 1000000000ull / ASKS_PER_SECOND,
 };
 

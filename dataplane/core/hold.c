@@ -27,7 +27,7 @@ enum {
 };
 
 static const struct pacer_profile ask_rate = {
-	.bps = 8 * ASKS_PER_SECOND,
+	.bps = 8ull * ASKS_PER_SECOND,
 	.burst_ns = (ASKS_AT_ONCE - 1) * 1000000000ull / ASKS_PER_SECOND,
 };
 
