@@ -57,6 +57,8 @@ static const struct {
 	{ "BLACK_HOLE", WHY_WRONG, "a route to \"drop\" takes it: weft show route ADDRESS" },
 	{ "GROUP_DEAD", WHY_WRONG, "no next hop is usable: weft show group" },
 	{ "UNKNOWN_NEIGHBOR", WHY_WRONG, "the next hop does not answer: weft show arp" },
+	{ "EXCEEDS_L3_MTU", WHY_WRONG,
+	  "raise mtu of the port it is routed to, or let senders heed the ICMP that they get" },
 	{ "TTL_EXPIRED", WHY_WRONG, "a routing loop, or a sender with a small TTL" },
 	{ "NOT_ROUTABLE", WHY_WARNING, "only IP is routed" },
 	{ "NOT_FLOODED", WHY_NOTE, "managed forwarding floods nothing" },
