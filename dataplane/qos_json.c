@@ -70,10 +70,12 @@ static json_t *limit_json(const struct snapshot *snapshot, const struct queue_pr
 	const uint64_t used = snapshot->pool[pf->pool].shared_curr_occupancy_bytes;
 	const uint64_t left = used < pool->shared_bytes ? pool->shared_bytes - used : 0;
 	const uint64_t shared = threshold_bytes(&pf->limit, left);
+	uint64_t limit;
 
 	if (shared == UINT64_MAX)
 		return json_null();
-	return json_integer((json_int_t)(pf->reserved_bytes + (shared < left ? shared : left)));
+	limit = pf->reserved_bytes + (shared < left ? shared : left);
+	return json_integer((json_int_t)limit);
 }
 
 void qos_json_queue(json_t *object, const struct snapshot *snapshot, uint32_t port, uint32_t queue)
