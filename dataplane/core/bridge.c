@@ -56,7 +56,7 @@ bool sw_mac_set(struct sw *sw, lcore_t lcore, uint64_t mac, uint16_t vid, port_t
 		return true;
 	}
 	if (bridge->port_used[port.v] >= port_profile_of(lc, port)->mac_limit ||
-	    (!known && bridge->used == lc->pf->mac_count))
+	    (!known && bridge->used >= lc->pf->mac_count))
 		return false;
 	if (known) {
 		bridge->port_used[slot->port.v]--;

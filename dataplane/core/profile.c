@@ -133,3 +133,12 @@ int profile_build(const struct sw_config *config, struct sw_profile *pf,
 		rc = check_lags(&b);
 	return rc;
 }
+
+bool profile_lend_descriptors(struct sw_profile *pf, uint32_t count)
+{
+	if (count > pf->descriptor_shared / 2)
+		return false;
+	pf->descriptor_count -= count;
+	pf->descriptor_shared -= count;
+	return true;
+}

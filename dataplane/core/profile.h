@@ -256,6 +256,10 @@ int profile_build(const struct sw_config *config, struct sw_profile *pf,
 // follows.
 void profile_adopt_rate(struct sw_profile *pf, port_t port, uint64_t bps);
 
+// Takes `count` descriptors away from what packets may hold: their packet buffers serve something
+// else. False, and nothing changed, when that is more than half of what groups share.
+bool profile_lend_descriptors(struct sw_profile *pf, uint32_t count);
+
 // The name by which a logical port is known: its LAG's, or its own.
 static inline const char *profile_link_name(const struct sw_profile *pf, port_t port)
 {

@@ -62,7 +62,7 @@ static COLD void announce(struct sw_lcore *lc, const struct pkt *p, uint64_t mac
 	struct bridge_state *bridge = &lc->bridge;
 
 	if (bridge->port_used[port.v] >= port_profile_of(lc, port)->mac_limit ||
-	    bridge->used == lc->pf->mac_count)
+	    bridge->used >= lc->pf->mac_count)
 		return;
 	if (bridge->learn_key == key && bridge->learn_port.v == port.v &&
 	    ns_since(now, bridge->learn_at) < LEARN_REPEAT_NS)

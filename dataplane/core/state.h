@@ -298,6 +298,7 @@ struct sw {
 	struct hello_masks *masks; // port_count
 	uint32_t lcore_count;
 	uint32_t acl_capacity;
+	void *more; // of sw_extend(), NULL: all is where sw_init() laid it
 	// with several lcores
 	struct crossing *crossing; // [from][to]
 	struct released *released; // [egress lcore][port], and behind the ports frames without one

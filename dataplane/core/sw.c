@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A switch's life: memory, profile, links and timers. The packet path is in pipeline.c.
+// A switch's life: memory, links and timers. Another profile is replace.c, the packet path
+// pipeline.c.
 //
 // All memory is the caller's and is laid out once: struct sw with its lcores, the ports, then for
 // each lcore its address table and what rows of the access list have seen there. Nothing is
@@ -9,7 +10,6 @@
 #include "dataplane/core/profile_build.h"
 #include "dataplane/core/stage.h"
 
-#include <errno.h>
 #include <string.h>
 
 // A power of two, at least twice the entries: probing stays short.
@@ -165,102 +165,6 @@ struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_
 void sw_seed(struct sw *sw, lcore_t lcore, uint64_t seed)
 {
 	rng_seed(&sw->lcore[lcore.v].dice, seed + lcore.v);
-}
-
-// A wait that an old rate imposed must not outlive it.
-static void adopt_rates(const struct port_profile *pf, struct port_state *st, ns_t now)
-{
-	struct pacer_state ready = { .ready = now };
-
-	pfc_rx_resume(&st->rx, pf->rx.obey, now);
-	st->line = ready;
-	st->flood = ready;
-	for (uint32_t i = 0; i < QUEUE_COUNT; i++)
-		st->queue[i].shaper = ready;
-}
-
-// Ports stay with their lcore: it holds what they have charged.
-static bool ports_stay(const struct sw *sw, const struct sw_profile *pf)
-{
-	for (uint32_t i = 0; i < pf->port_count; i++) {
-		if (pf->port[i].lcore.v != sw->pf->port[i].lcore.v)
-			return false;
-	}
-	return true;
-}
-
-static uint32_t find_pool(const struct sw_profile *pf, const char *name)
-{
-	uint32_t i = 0;
-
-	while (i < pf->pool_count && !name_equal(pf->pool[i].name, name))
-		i++;
-	return i;
-}
-
-// Statistics of a pool follow its name, whatever its place in the new profile; a pool of a new name
-// starts with none. Charges are made anew by admit_rebind().
-static void move_pools(struct sw_lcore *lc, const struct sw_profile *pf)
-{
-	struct pool_state old[CONFIG_POOL_MAX];
-
-	memcpy(old, lc->pool, sizeof(old));
-	memset(lc->pool, 0, sizeof(lc->pool));
-	for (uint32_t i = 0; i < pf->pool_count; i++) {
-		uint32_t place = find_pool(lc->pf, pf->pool[i].name);
-
-		if (place < lc->pf->pool_count)
-			lc->pool[i] = old[place];
-	}
-}
-
-// Counters are a row's own; one that has come to the place of another starts at zero.
-static void adopt_acl(struct sw_lcore *lc, const struct sw_profile *pf, ns_t now)
-{
-	const struct acl_row *before = acl_rows_of(lc->pf);
-	const struct acl_row *after = acl_rows_of(pf);
-
-	for (uint32_t i = 0; i < pf->acl_count; i++) {
-		const bool same = i < lc->pf->acl_count &&
-				  memcmp(before[i].name, after[i].name, CONFIG_NAME_BYTES) == 0;
-
-		if (!same)
-			lc->acl[i].stats = (struct acl_stats){ 0 };
-		lc->acl[i].rate = (struct pacer_state){ .ready = now };
-	}
-}
-
-int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now)
-{
-	const struct sw_profile *old;
-
-	if (pf->port_count != sw->pf->port_count || pf->pool_count != sw->pf->pool_count ||
-	    pf->mac_count != sw->pf->mac_count || pf->lcore_count != sw->lcore_count ||
-	    pf->acl_count > sw->acl_capacity ||
-	    (sw->lcore_count > 1 && pf->descriptor_count > sw->ring_count) ||
-	    (pf->has_fabric && sw->masked == NULL) || !ports_stay(sw, pf))
-		return -EINVAL;
-	old = sw->pf;
-	for (uint32_t i = 0; sw->lcore_count > 1 && i < sw->lcore_count; i++)
-		collect(&sw->lcore[i]); // by the profile that it was charged by
-	sw->pf = pf;
-	sw->hello_id = hello_id(pf->name);
-	for (uint32_t i = 0; i < pf->port_count; i++)
-		adopt_rates(&pf->port[i], &sw->port[i], now);
-	for (uint32_t i = 0; i < sw->lcore_count; i++) {
-		move_pools(&sw->lcore[i], pf);
-		adopt_acl(&sw->lcore[i], pf, now);
-		sw->lcore[i].pf = pf;
-		sw->lcore[i].now = now;
-		bridge_forget_strangers(&sw->lcore[i]);
-	}
-	lag_rebind(sw, now);
-	admit_rebind(sw, now);
-	for (uint32_t i = 0; i < sw->lcore_count; i++) {
-		hello_rebind(&sw->lcore[i], now);
-		watchdog_rebind(&sw->lcore[i], old, now);
-	}
-	return 0;
 }
 
 void sw_set_tables(struct sw *sw, const struct sw_tables *tables)

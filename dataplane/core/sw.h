@@ -46,10 +46,22 @@ struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_
 // anew by the new reserves, headroom in use stays headroom, and limits apply from the next packet.
 // Statistics of a pool follow its name.
 // A row of the access list keeps its counters where its place and name stay.
-// -EINVAL, and nothing changed, when ports, pools, lcores or the MAC table size differ in number,
-// a port changes its lcore, the first fabric port comes, or the access list has more rows than the
-// switch began with room for (acl_count).
+// -EINVAL, and nothing changed, when ports or lcores differ in number, a port changes its lcore,
+// several lcores shall hold more descriptors than the rings between them were made for, mac_count
+// is more than sw_mac_room(), or memory is missing that sw_more_bytes() asks for.
 int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now);
+
+// Addresses that the bridge's table was made for.
+uint32_t sw_mac_room(const struct sw *sw);
+
+// Bytes (alignment 64) of other memory that the switch needs before it can take this profile: for
+// more rows of the access list than it has counters for, or for the first fabric port. 0: none.
+size_t sw_more_bytes(const struct sw *sw, const struct sw_profile *pf);
+
+// Moves what grows into `memory` of so many bytes, which is borrowed. Returns the memory of the
+// call before, which is no longer used, or NULL; sw_more() is what is borrowed now.
+void *sw_extend(struct sw *sw, const struct sw_profile *pf, void *memory);
+void *sw_more(const struct sw *sw);
 
 // Gives all lcores the tables to forward by; borrowed until replaced, NULL: a plain bridge. Rows
 // may change while they are in use (tables.h).

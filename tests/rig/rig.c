@@ -127,8 +127,16 @@ struct rig *rig_new(struct sw_config *config)
 int rig_reload(struct rig *rig)
 {
 	struct sw_profile *pf = build_profile(rig->config);
-	int rc = sw_set_profile(rig->sw, pf, rig->now);
+	size_t more = sw_more_bytes(rig->sw, pf);
+	int rc;
 
+	if (more != 0) {
+		void *memory = aligned_alloc(64, more);
+
+		WEFT_CHECK(memory != NULL);
+		free(sw_extend(rig->sw, pf, memory));
+	}
+	rc = sw_set_profile(rig->sw, pf, rig->now);
 	if (rc != 0) {
 		free(pf);
 		return rc;
@@ -176,6 +184,7 @@ void rig_end(struct rig *rig)
 		WEFT_CHECK(pool.xoff_room_curr_occupancy_bytes == 0);
 	}
 	WEFT_CHECK(rig->live == 0);
+	free(sw_more(rig->sw));
 	free(rig->memory);
 	free(rig->tables);
 	free(rig->pf);
