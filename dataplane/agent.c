@@ -18,6 +18,7 @@
 #include "dataplane/headroom.h"
 #include "dataplane/mac_store.h"
 #include "dataplane/port_keeper.h"
+#include "dataplane/reload.h"
 #include "dataplane/reports.h"
 #include "dataplane/routes.h"
 #include "sys/log.h"
@@ -84,8 +85,8 @@ static void age_macs(struct agent *agent, struct instance *in)
 	const struct message message = {
 		.kind = MESSAGE_MAC_AGE,
 		.instance = in,
-		// The table has up to four positions per address.
-		.count = 4 * in->profile->mac_count / AGE_ROUNDS + 1,
+		// The table has up to four positions per address that it was made for.
+		.count = 4 * sw_mac_room(in->sw) / AGE_ROUNDS + 1,
 	};
 
 	workers_send(agent->workers, &message);
@@ -132,6 +133,14 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
 	event_base_loopbreak(agent->base);
 }
 
+static void on_hangup(evutil_socket_t number, short what, void *arg)
+{
+	struct agent *agent = arg;
+
+	for (uint32_t i = 0; i < agent->count; i++)
+		reload(agent->workers, agent->sw[i].in);
+}
+
 static int add_event(struct agent *agent, struct event **event, int fd, short what,
 		     event_callback_fn callback, const struct timeval *period)
 {
@@ -160,8 +169,8 @@ static int add_events(struct agent *agent)
 	if (rc == 0)
 		rc = add_event(agent, &agent->interrupt, SIGINT, EV_SIGNAL | EV_PERSIST, on_signal,
 			       NULL);
-	if (rc == 0) // its terminal is gone
-		rc = add_event(agent, &agent->hangup, SIGHUP, EV_SIGNAL | EV_PERSIST, on_signal,
+	if (rc == 0)
+		rc = add_event(agent, &agent->hangup, SIGHUP, EV_SIGNAL | EV_PERSIST, on_hangup,
 			       NULL);
 	return rc;
 }

@@ -23,6 +23,17 @@ static const struct pacer_profile asks_profile = {
 	.burst_ns = ASKS_AT_ONCE * 1000000000ull / ASKS_PER_SECOND,
 };
 
+static struct neighbor_times times_of(const struct switch_config *sw)
+{
+	return (struct neighbor_times){
+		.reachable_ns = sw->neighbor_reachable_time,
+		.stale_ns = sw->neighbor_stale_time,
+		.probe_ns = sw->neighbor_probe_interval,
+		.solicit_ns = sw->solicit_time,
+		.probe_count = (uint32_t)sw->neighbor_probe_count,
+	};
+}
+
 int neighbor_keeper_open(struct neighbor_keeper *keeper, struct routes *routes,
 			 const struct sw_config *config)
 {
@@ -31,11 +42,7 @@ int neighbor_keeper_open(struct neighbor_keeper *keeper, struct routes *routes,
 
 	*keeper = (struct neighbor_keeper){
 		.routes = routes,
-		.times = { .reachable_ns = sw->neighbor_reachable_time,
-			   .stale_ns = sw->neighbor_stale_time,
-			   .probe_ns = sw->neighbor_probe_interval,
-			   .solicit_ns = sw->solicit_time,
-			   .probe_count = (uint32_t)sw->neighbor_probe_count },
+		.times = times_of(sw),
 	};
 	// Without a secret others could choose which addresses share a chain.
 	if (getrandom(&key, sizeof(key), GRND_NONBLOCK) != sizeof(key))
@@ -169,6 +176,66 @@ void neighbor_keeper_hear(struct neighbor_keeper *keeper, const struct neighbor_
 		keeper->doubted++;
 	else
 		believe(keeper, row, port, vid);
+}
+
+// --- another configuration --------------------------------------------------------------------
+
+// Whether a neighbour is one of the configuration in use, too.
+static bool stays(struct neighbor_keeper *keeper, struct neighbor_row *row)
+{
+	const struct neighbor_view view = routes_view(routes_instance(keeper->routes));
+
+	row->next_hop = is_next_hop(&view, &row->address, row->vid, row->port);
+	if (!neighbor_is_known(&row->n))
+		return is_neighbor(&view, &row->address, row->vid);
+	return row->next_hop || (is_neighbor(&view, &row->address, row->vid) &&
+				 tables_has_neighbor(view.tables, &row->address));
+}
+
+// Room for another number of neighbours. Without memory for it the old one stays.
+static void resize(struct neighbor_keeper *keeper, uint32_t limit)
+{
+	struct neighbor_table old = keeper->table;
+	struct ip_prefix evicted;
+
+	if (neighbor_table_open(&keeper->table, limit, rng_next64(&keeper->dice)) != 0) {
+		keeper->table = old;
+		return;
+	}
+	keeper->visit_at = 0;
+	for (uint32_t i = NEIGHBOR_WANTED_MAX; i < old.count; i++) {
+		const struct neighbor_row *from = &old.row[i];
+		struct neighbor_row *row;
+
+		if (from->address.family == IP_NONE)
+			continue;
+		row = neighbor_table_know(&keeper->table, &from->address, from->vid, &evicted);
+		if (evicted.family != IP_NONE)
+			routes_neighbor_gone(keeper->routes, &evicted);
+		if (row == NULL) {
+			routes_neighbor_gone(keeper->routes, &from->address);
+			continue;
+		}
+		row->n = from->n;
+		row->port = from->port;
+		row->next_hop = from->next_hop;
+	}
+	neighbor_table_close(&old);
+}
+
+void neighbor_keeper_follow(struct neighbor_keeper *keeper, const struct sw_config *config)
+{
+	const uint32_t limit = (uint32_t)config->sw.neighbor_count;
+
+	keeper->times = times_of(&config->sw);
+	for (uint32_t i = 0; i < keeper->table.count; i++) {
+		struct neighbor_row *row = &keeper->table.row[i];
+
+		if (row->address.family != IP_NONE && !stays(keeper, row))
+			neighbor_table_remove(&keeper->table, row);
+	}
+	if (keeper->table.count != NEIGHBOR_WANTED_MAX + limit)
+		resize(keeper, limit);
 }
 
 // --- time -------------------------------------------------------------------------------------

@@ -25,10 +25,9 @@ static bool sends_pfc(const struct instance *in, uint32_t i)
 	return in->profile->port[i].gen.enable != 0;
 }
 
-// A port that is held instead needs no frames.
-static bool needs_pfc(const struct instance *in, uint32_t i)
+bool port_keeper_needs_pfc(const struct port_profile *pf)
 {
-	return sends_pfc(in, i) || (!in->profile->port[i].hold && in->profile->port[i].rx.obey);
+	return pf->gen.enable != 0 || (!pf->hold && pf->rx.obey);
 }
 
 static void close_device(struct port *port)
@@ -44,7 +43,8 @@ static int open_device(struct port_keeper *keeper, uint32_t i)
 	int rc = steering_prepare(port);
 
 	if (rc == 0)
-		rc = port_open(port, port_pool(port, in->pools), needs_pfc(in, i));
+		rc = port_open(port, port_pool(port, in->pools),
+			       port_keeper_needs_pfc(&in->profile->port[i]));
 	if (rc == 0)
 		rc = steering_start(port);
 	if (rc != 0)
@@ -107,6 +107,7 @@ int port_keeper_start(struct port_keeper *keeper, struct workers *workers, struc
 	keeper->retry = calloc(in->port_count, sizeof(*keeper->retry));
 	if (keeper->retry == NULL)
 		return -ENOMEM;
+	in->keeper = keeper;
 	for (uint32_t i = 0; i < in->port_count; i++) {
 		if (in->config->port[i].admin && open_port(keeper, i) == -EINVAL)
 			worst = -EINVAL;
@@ -128,16 +129,31 @@ static void warn_pause(const char *label, const struct port_profile *pf)
 
 // The peer on a wire counts pause quanta at the rate of the wire, whatever `speed` shapes us to.
 // Software links have no rate but the configured one.
+static uint64_t wire_bps(const struct port *port)
+{
+	return port->driver->class == DRIVER_WIRE ? port->link_mbps * 1000000ull : 0;
+}
+
+void port_keeper_adopt_rates(const struct port_keeper *keeper, struct sw_profile *pf)
+{
+	for (uint32_t i = 0; i < keeper->in->port_count; i++) {
+		const uint64_t bps = wire_bps(&keeper->in->port[i]);
+
+		if (bps != 0 && pf->port[i].rx.bps != bps)
+			profile_adopt_rate(pf, (port_t){ (uint16_t)i }, bps);
+	}
+}
+
 static void adopt_rate(struct port_keeper *keeper, uint32_t i)
 {
 	struct instance *in = keeper->in;
 	const struct port *port = &in->port[i];
 	size_t bytes = profile_bytes(in->config);
-	uint64_t bps = port->link_mbps * 1000000ull;
+	uint64_t bps = wire_bps(port);
 	struct sw_profile *pf;
 	struct message message = { .kind = MESSAGE_PROFILE, .instance = in };
 
-	if (port->driver->class != DRIVER_WIRE || bps == 0 || in->profile->port[i].rx.bps == bps)
+	if (bps == 0 || in->profile->port[i].rx.bps == bps)
 		return;
 	pf = malloc(bytes);
 	if (pf == NULL) {
@@ -160,6 +176,12 @@ static void close_port(struct port_keeper *keeper, uint32_t i)
 	if (keeper->in->io[i].active)
 		tell_link(keeper, i, false);
 	close_device(&keeper->in->port[i]);
+}
+
+void port_keeper_close(struct port_keeper *keeper, uint32_t i)
+{
+	close_port(keeper, i);
+	keeper->retry[i] = (struct port_retry){ 0 };
 }
 
 // True when the link came up.
@@ -233,5 +255,6 @@ void port_keeper_stop(struct port_keeper *keeper)
 	for (uint32_t i = 0; i < keeper->in->port_count; i++)
 		close_port(keeper, i);
 	free(keeper->retry);
+	keeper->in->keeper = NULL;
 	*keeper = (struct port_keeper){ 0 };
 }

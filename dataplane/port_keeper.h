@@ -27,6 +27,16 @@ int port_keeper_start(struct port_keeper *keeper, struct workers *workers, struc
 // Looks at every port. Returns the ports whose link came up.
 struct port_set port_keeper_poll(struct port_keeper *keeper, ns_t now);
 
+// Takes the link of a port down and closes its device. The next look opens it again if its
+// configuration says so then.
+void port_keeper_close(struct port_keeper *keeper, uint32_t port);
+
+// Gives another profile of the switch the rates of the wires that are up.
+void port_keeper_adopt_rates(const struct port_keeper *keeper, struct sw_profile *pf);
+
+// Whether a port generates or obeys PFC. One that is held instead needs no frames.
+bool port_keeper_needs_pfc(const struct port_profile *pf);
+
 // Tells the switch what the drivers have lost since the last time.
 void port_keeper_count_lost(struct port_keeper *keeper);
 

@@ -208,6 +208,7 @@ static void handle(struct workers *workers, const struct message *report)
 	case MESSAGE_PEER: handle_peer(workers, report); break;
 	case MESSAGE_LINK:
 	case MESSAGE_PROFILE:
+	case MESSAGE_SWAP:
 	case MESSAGE_MAC_SET:
 	case MESSAGE_MAC_FORGET_PORT:
 	case MESSAGE_MAC_AGE:

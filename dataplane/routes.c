@@ -43,7 +43,6 @@ struct routes *routes_open(struct workers *workers, struct instance *in)
 	}
 	routes->workers = workers;
 	routes->in = in;
-	routes->generation = in->tables->generation;
 	routes->echoes = ROUTES_ECHOES;
 	icmp_sender_init(&routes->icmp, in->config);
 	return routes;
@@ -54,6 +53,22 @@ void routes_close(struct routes *routes)
 	if (routes != NULL)
 		neighbor_keeper_close(&routes->keeper);
 	free(routes);
+}
+
+void routes_follow(struct routes *routes)
+{
+	const struct icmp_sender before = routes->icmp;
+
+	routes->generation = routes->in->tables->generation;
+	routes->rounds = 0;
+	routes->full = false;
+	routes->ask_at = 0;
+	icmp_sender_init(&routes->icmp, routes->in->config);
+	routes->icmp.sent = before.sent;
+	routes->icmp.policed = before.policed;
+	neighbor_keeper_follow(&routes->keeper, routes->in->config);
+	routes->retry = true;
+	routes_settle(routes);
 }
 
 static ns_t now(const struct routes *routes)

@@ -15,6 +15,15 @@ struct routes;
 struct routes *routes_open(struct workers *workers, struct instance *in);
 void routes_close(struct routes *routes); // accepts NULL
 
+// The switch has other tables: packets that wait are routed by them.
+void routes_follow(struct routes *routes);
+
+// What the tables in use have learned and another configuration of the switch still believes:
+// neighbours in networks that it has, next hops that it asks for. To the tables of that one, which
+// nobody uses yet.
+void routes_carry(const struct instance *in, const struct neighbor_view *next,
+		  struct sw_tables *tables);
+
 struct neighbor_view routes_view(const struct instance *in);
 
 // A neighbour has said where it is. `routes` may be NULL here and below: a plain bridge.

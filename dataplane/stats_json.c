@@ -352,6 +352,8 @@ json_t *stats_json(struct workers *workers, struct instance *in, enum watermark_
 	set_text(sw, "version", WEFT_VERSION);
 	set_text(sw, "boot_id", boot_id());
 	set_number(sw, "uptime_ns", snapshot->now.v);
+	set_number(sw, "config_generation", in->generation);
+	set_number(sw, "config_refused", in->refused);
 	set_number(sw, "time_ns", time_of_day_ns());
 	set_number(sw, "descriptors", snapshot->profile->descriptor_shared);
 	json_object_set_new(sw, "pfc_wd", watchdogs_json(&in->config->sw, snapshot->big_red));

@@ -18,12 +18,14 @@ struct mac_list;
 struct acl_list;
 struct cnp_list;
 struct lcore_stats;
+struct swap;
 
 // Members of struct message that a kind uses are in brackets.
 enum message_kind {
 	// control to lcore
 	MESSAGE_LINK,             // [port, up] up: poll it from now on; down: do not touch it again
 	MESSAGE_PROFILE,          // [profile]
+	MESSAGE_SWAP,             // [swap] profile and tables together, see swap.h
 	MESSAGE_MAC_SET,          // [mac, vid, port]
 	MESSAGE_MAC_FORGET_PORT,  // [port]
 	MESSAGE_MAC_AGE,          // [count] positions of the address table to look at
@@ -72,6 +74,7 @@ struct message {
 		struct acl_list *acl;
 		struct cnp_list *cnp;
 		struct lcore_stats *stats;
+		struct swap *swap;
 		struct {
 			uint64_t no_buffer;
 			uint64_t missed;

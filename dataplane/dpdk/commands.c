@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "dataplane/dpdk/snapshot.h"
+#include "dataplane/dpdk/swap.h"
 
 enum { COMMANDS_PER_POLL = 64 };
 
@@ -47,8 +48,7 @@ static void snapshot(struct worker *worker, struct instance *in, struct snapshot
 	snapshot_fill(out, in->sw, now);
 	for (uint32_t i = 0; i < in->port_count; i++) {
 		out->port[i].pending_count = in->io[i].pending_count;
-		if (in->io[i].line != NULL)
-			count_line(in->io[i].line, &out->port[i].stats);
+		count_line(&in->io[i].line_memory, &out->port[i].stats);
 	}
 }
 
@@ -108,6 +108,7 @@ static void apply(struct worker *worker, const struct message *m, ns_t now)
 	switch (m->kind) {
 	case MESSAGE_LINK: link_set(worker, in, m->port, m->up, now); break;
 	case MESSAGE_PROFILE: WEFT_CHECK(sw_set_profile(in->sw, m->profile, now) == 0); break;
+	case MESSAGE_SWAP: swap_apply(worker, in, m->swap, now); break;
 	case MESSAGE_MAC_SET:
 		sw_mac_set(in->sw, worker->lcore, m->mac, m->vid, m->port, now);
 		break;

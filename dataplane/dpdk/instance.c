@@ -46,53 +46,84 @@ int instance_resolve(const struct sw_config *written, struct sw_config *config,
 	return preset_expand(written, ports, config, fault);
 }
 
-static int resolve(struct instance *in, const char *path, FILE *errors)
+static int resolve(const struct sw_config *written, const char *path, FILE *errors,
+		   struct sw_config **out)
 {
 	struct profile_fault fault = { 0 };
 	int rc;
 
-	in->config = calloc(1, sizeof(*in->config));
-	if (in->config == NULL)
+	*out = calloc(1, sizeof(**out));
+	if (*out == NULL)
 		return -ENOMEM;
-	rc = instance_resolve(in->written, in->config, &fault);
-	if (rc != 0)
-		print_fault(&fault, path, errors);
+	rc = instance_resolve(written, *out, &fault);
+	if (rc == 0)
+		return 0;
+	print_fault(&fault, path, errors);
+	free(*out);
+	*out = NULL;
 	return rc;
 }
 
-static int build_profile(struct instance *in, const char *path, FILE *errors)
+static int build_profile(const struct sw_config *config, const char *path, FILE *errors,
+			 struct sw_profile **out)
 {
 	struct profile_fault fault = { 0 };
 	int rc;
 
-	in->profile = calloc(1, profile_bytes(in->config));
-	if (in->profile == NULL)
+	*out = calloc(1, profile_bytes(config));
+	if (*out == NULL)
 		return -ENOMEM;
-	rc = profile_build(in->config, in->profile, &fault);
-	if (rc != 0)
-		print_fault(&fault, path, errors);
+	rc = profile_build(config, *out, &fault);
+	if (rc == 0)
+		return 0;
+	print_fault(&fault, path, errors);
+	free(*out);
+	*out = NULL;
 	return rc;
 }
 
-static int build_tables(struct instance *in, const char *path, FILE *errors)
+static int build_tables(const struct sw_config *config, const struct sw_profile *pf,
+			const char *path, FILE *errors, struct sw_tables **out)
 {
-	const uint32_t neighbors = (uint32_t)in->config->sw.neighbor_count;
-	const size_t bytes = tables_bytes(in->config, neighbors);
+	const uint32_t neighbors = (uint32_t)config->sw.neighbor_count;
+	const size_t bytes = tables_bytes(config, neighbors);
 	struct profile_fault fault = { 0 };
 	void *memory;
 	int rc;
 
+	*out = NULL;
 	if (bytes == 0)
 		return 0;
 	memory = aligned_alloc(64, bytes);
 	if (memory == NULL)
 		return -ENOMEM;
-	rc = tables_build(in->config, in->profile, neighbors, memory, &in->tables, &fault);
+	rc = tables_build(config, pf, neighbors, memory, out, &fault);
 	if (rc == 0)
 		return 0;
 	print_fault(&fault, path, errors);
-	in->tables = NULL;
+	*out = NULL;
 	free(memory);
+	return rc;
+}
+
+int instance_build(const struct sw_config *written, const char *path, FILE *errors,
+		   struct sw_config **config, struct sw_profile **profile,
+		   struct sw_tables **tables)
+{
+	int rc = resolve(written, path, errors, config);
+
+	*profile = NULL;
+	*tables = NULL;
+	if (rc == 0)
+		rc = build_profile(*config, path, errors, profile);
+	if (rc == 0)
+		rc = build_tables(*config, *profile, path, errors, tables);
+	if (rc == 0)
+		return 0;
+	free(*profile);
+	free(*config);
+	*profile = NULL;
+	*config = NULL;
 	return rc;
 }
 
@@ -106,27 +137,32 @@ static uint32_t line_mbufs(const struct sw_profile *pf)
 	return count;
 }
 
-static int prepare_ports(struct instance *in, const char *path, FILE *errors)
+int instance_prepare_ports(const struct sw_config *config, const struct sw_profile *pf,
+			   const char *path, FILE *errors, struct port **ports,
+			   struct pool_need *need)
 {
 	int rc = 0;
 
-	in->port_count = in->config->port_count;
-	in->port = calloc(in->port_count, sizeof(*in->port));
-	if (in->port == NULL)
+	*ports = calloc(config->port_count, sizeof(**ports));
+	if (*ports == NULL)
 		return -ENOMEM;
-	in->need = pool_need_of(in->profile->descriptor_count + line_mbufs(in->profile));
-	for (uint32_t i = 0; i < in->port_count; i++) {
-		struct port *port = &in->port[i];
+	*need = pool_need_of(pf->descriptor_count + line_mbufs(pf));
+	for (uint32_t i = 0; i < config->port_count; i++) {
+		struct port *port = &(*ports)[i];
 
-		if (port_prepare(port, in->config->sw.name, &in->config->port[i], in->profile,
+		if (port_prepare(port, config->sw.name, &config->port[i], pf,
 				 (port_t){ (uint16_t)i }, path, errors) != 0) {
 			rc = -EINVAL;
 			continue;
 		}
-		pool_need_port(&in->need, port_ring_mbufs(port), (uint32_t)port->config->tx_ring,
+		pool_need_port(need, port_ring_mbufs(port), (uint32_t)port->config->tx_ring,
 			       port->driver->own_mbufs);
-		pool_need_room(&in->need, port_contiguous_bytes(port), port->driver->xdp);
+		pool_need_room(need, port_contiguous_bytes(port), port->driver->xdp);
 	}
+	if (rc == 0)
+		return 0;
+	free(*ports);
+	*ports = NULL;
 	return rc;
 }
 
@@ -134,22 +170,24 @@ int instance_load(struct instance *in, const char *path, FILE *errors)
 {
 	int rc;
 
-	*in = (struct instance){ 0 };
+	*in = (struct instance){ .path = path };
 	in->written = calloc(1, sizeof(*in->written));
 	if (in->written == NULL)
 		return -ENOMEM;
 	rc = cfg_load(path, config_tables, CONFIG_TABLE_COUNT, in->written, errors);
 	if (rc == 0)
-		rc = resolve(in, path, errors);
+		rc = instance_build(in->written, path, errors, &in->config, &in->profile,
+				    &in->tables);
 	if (rc == 0)
-		rc = build_profile(in, path, errors);
-	if (rc == 0)
-		rc = build_tables(in, path, errors);
-	if (rc == 0)
-		rc = prepare_ports(in, path, errors);
-	if (rc != 0)
+		rc = instance_prepare_ports(in->config, in->profile, path, errors, &in->port,
+					    &in->need);
+	if (rc != 0) {
 		instance_unload(in);
-	return rc;
+		return rc;
+	}
+	in->port_count = in->config->port_count;
+	in->descriptors = in->profile->descriptor_count;
+	return 0;
 }
 
 uint64_t instance_bytes(const struct instance *in)
@@ -162,10 +200,9 @@ static void prepare_line(struct instance *in, uint32_t i)
 {
 	struct pktio *io = &in->io[i];
 
-	if (!in->profile->port[i].impair.on)
-		return;
 	impair_init(&io->line_memory, in->config->sw.seed + i);
-	io->line = &io->line_memory;
+	if (in->profile->port[i].impair.on)
+		io->line = &io->line_memory;
 }
 
 static void prepare_io(struct instance *in)
@@ -213,6 +250,8 @@ int instance_create(struct instance *in, const struct pools *pools, ns_t now)
 
 void instance_release(struct instance *in)
 {
+	if (in->sw != NULL)
+		free(sw_more(in->sw));
 	rte_free(in->io);
 	rte_free(in->sw);
 	in->io = NULL;

@@ -8,18 +8,27 @@
 #include "dataplane/dpdk/pktio.h"
 #include "dataplane/dpdk/port.h"
 
+struct port_keeper;
 struct routes;
 
 struct instance {
 	// control: rw until the lcore starts, ro afterwards
-	struct sw_config *written; // as the file says it
-	struct sw_config *config;  // what that means: presets are rows (core/preset.h)
+	const char *path; // of the configuration it was loaded from
 	uint32_t port_count;
-	struct pool_need need;
+	struct pool_need need;     // that packet buffers were made for
+	uint32_t descriptors;      // of them, of the switch's buffer
 	const struct pools *pools; // of the process
-	// control: rw
+	// control: rw. Another configuration of a running switch (dataplane/live.h) replaces
+	// written, config, profile and tables: nothing keeps a pointer into them over a visit of
+	// the event loop.
+	struct sw_config *written;  // as the file says it
+	struct sw_config *config;   // what that means: presets are rows (core/preset.h)
+	uint64_t generation;        // counts configurations
+	uint64_t refused;           // counts files that were reloaded and not applied
+	uint64_t parked_ns;         // for how long the newest of them stopped the lcores
 	struct port *port;          // port_count
-	struct sw_profile *profile; // in use by the core; replaced through MESSAGE_PROFILE
+	struct port_keeper *keeper; // of the ports (dataplane/port_keeper.h), while there is one
+	struct sw_profile *profile; // in use by the core; replaced by MESSAGE_PROFILE, _SWAP
 	struct sw_tables *tables;   // NULL: a plain bridge; the first thing in their memory
 	struct routes *routes;      // what changes them (dataplane/routes.h); NULL: nothing does
 	// lcore: rw from its start to its end
@@ -30,6 +39,16 @@ struct instance {
 // Reads the configuration at `path`, builds the profile and checks the ports, with every error on
 // `errors` ("FILE:LINE: ..."). Needs no EAL. 0, or -errno and nothing left behind.
 int instance_load(struct instance *in, const char *path, FILE *errors);
+
+// The parts of loading, for a configuration that was read already. Each says what is wrong on
+// `errors` as above, and leaves nothing behind then. The caller frees what is made: what `written`
+// means, its profile, and tables, NULL for a plain bridge; then its ports.
+int instance_build(const struct sw_config *written, const char *path, FILE *errors,
+		   struct sw_config **config, struct sw_profile **profile,
+		   struct sw_tables **tables);
+int instance_prepare_ports(const struct sw_config *config, const struct sw_profile *pf,
+			   const char *path, FILE *errors, struct port **ports,
+			   struct pool_need *need);
 
 // Writes into `config` what `written` means: presets become rows, with headroom for the ports as
 // they will be. 0, or -EINVAL with `fault` filled.

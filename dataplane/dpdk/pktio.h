@@ -48,8 +48,9 @@ struct pktio {
 	struct rte_mempool *linear; // of mbufs that hold any frame of a contiguous port
 	struct sw *sw;              // counts frames that cannot be sent, as port `port`
 	port_t port;
-	lcore_t lcore;               // that polls the port; never changes
-	struct impair_line *line;    // what the port receives goes through it; NULL: not impaired
+	lcore_t lcore;            // that polls the port; never changes
+	struct impair_line *line; // what the port receives goes through it; NULL: not impaired,
+		// and nothing is left on it
 	struct pktio_queues *queues; // the device does PFC itself; NULL: one queue each way
 	struct rte_mbuf *pending[PKTIO_BURST]; // without `queues`
 	struct pktio_queues queues_memory;

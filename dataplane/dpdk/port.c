@@ -247,9 +247,9 @@ static int probe(struct port *port)
 }
 
 // Frames longer than an interface's MTU would be lost in the kernel.
-static int set_kernel_mtu(const struct port *port)
+static int set_kernel_mtu(const struct port *port, uint32_t mtu)
 {
-	struct ifreq request = { .ifr_mtu = (int)port->config->mtu };
+	struct ifreq request = { .ifr_mtu = (int)mtu };
 	int rc = kernel_request(port, SIOCSIFMTU, &request);
 
 	return rc == -ENODEV ? 0 : rc;
@@ -264,23 +264,33 @@ static bool kernel_down(const struct port *port)
 	       (request.ifr_flags & (IFF_UP | IFF_RUNNING)) != (IFF_UP | IFF_RUNNING);
 }
 
-static int set_mtu(struct port *port, const struct rte_eth_dev_info *info)
+static int set_mtu(struct port *port, const struct rte_eth_dev_info *info, uint32_t mtu)
 {
-	uint32_t frame_bytes = (uint32_t)port->config->mtu + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+	uint32_t frame_bytes = mtu + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
 	int rc = -ENOTSUP;
 
 	// Most virtual devices name a limit of 1518 bytes that they do not mean: port_prepare() has
 	// asked the driver table.
 	if (port->driver->class == DRIVER_WIRE || frame_bytes <= info->max_rx_pktlen)
-		rc = rte_eth_dev_set_mtu(port->ethdev, (uint16_t)port->config->mtu);
+		rc = rte_eth_dev_set_mtu(port->ethdev, (uint16_t)mtu);
 	if (rc == -ENOTSUP)
-		rc = set_kernel_mtu(port);
+		rc = set_kernel_mtu(port, mtu);
 	if (rc == 0)
 		return 0;
-	log_err("%s: MTU %u is refused by %s (%s): %s", port->label, (uint32_t)port->config->mtu,
-		port->driver->name, port->devargs, strerror(-rc));
-	port->failed = true;
+	log_err("%s: MTU %u is refused by %s (%s): %s", port->label, mtu, port->driver->name,
+		port->devargs, strerror(-rc));
 	return -EINVAL;
+}
+
+int port_set_mtu(struct port *port, uint32_t mtu)
+{
+	struct rte_eth_dev_info info;
+	int rc;
+
+	if (port->ethdev == PORT_NO_DEVICE || port->ethdev == PORT_LINK)
+		return 0;
+	rc = rte_eth_dev_info_get(port->ethdev, &info);
+	return rc != 0 ? rc : set_mtu(port, &info, mtu);
 }
 
 uint16_t port_rx_queues(const struct port *port)
@@ -368,7 +378,9 @@ static int size(struct port *port, const struct rte_eth_dev_info *info)
 
 	if (rc != 0)
 		return fail(port, rc, "the device cannot be configured");
-	return set_mtu(port, info);
+	rc = set_mtu(port, info, (uint32_t)port->config->mtu);
+	port->failed |= rc != 0;
+	return rc;
 }
 
 // Sized with one queue it is asked for its PFC; the answer may be a queue per priority.

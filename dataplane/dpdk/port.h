@@ -73,6 +73,10 @@ uint16_t port_tx_queues(const struct port *port);
 // Stops and removes the device. Harmless when there is none.
 void port_close(struct port *port);
 
+// Another MTU for an open device that is no wire and whose buffers stay the same. 0, or -errno,
+// logged. Nothing to do without a device.
+int port_set_mtu(struct port *port, uint32_t mtu);
+
 // True when the device is of no use any more and must be closed and opened again.
 bool port_vanished(const struct port *port);
 

@@ -36,6 +36,7 @@ static enum reach reach_of(enum message_kind kind)
 	case MESSAGE_SEED:
 	case MESSAGE_RETRY_HELD: return REACH_SWITCH;
 	case MESSAGE_PROFILE:
+	case MESSAGE_SWAP:
 	case MESSAGE_SNAPSHOT:
 	case MESSAGE_ACL_LIST:
 	case MESSAGE_CNP_LIST:

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Reads the file anew and hands it to live.h. Errors are collected in memory first, so that each of
+// their lines becomes a line of the log with a level of its own; the running switch is not touched
+// before the whole file is known to be right.
+
+#include "dataplane/reload.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dataplane/live.h"
+#include "sys/cfg_load.h"
+#include "sys/log.h"
+
+static void log_lines(char *text)
+{
+	char *rest = text;
+
+	for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n")) {
+		if (line[0] != '\0')
+			log_err("%s", line);
+	}
+}
+
+static int refuse(const struct instance *in, const struct live_plan *plan)
+{
+	for (uint32_t i = 0; i < live_drop_count(plan); i++)
+		log_warn("%s: it would drop packets: %s", in->config->sw.name, live_drop(plan, i));
+	log_err("%s: %s is not applied; reload it with force to do so all the same",
+		in->config->sw.name, in->path);
+	return -EBUSY;
+}
+
+static int apply(struct instance *in, struct live_plan *plan)
+{
+	int rc = live_drop_count(plan) > 0 ? -EBUSY : live_apply(plan, false);
+
+	if (rc == 0) {
+		log_info("%s: %s is applied; the lcores were stopped for %llu us",
+			 in->config->sw.name, in->path, (unsigned long long)(in->parked_ns / 1000));
+		return 0;
+	}
+	if (rc == -EBUSY)
+		refuse(in, plan);
+	live_discard(plan);
+	return rc;
+}
+
+static int read_and_plan(struct workers *workers, struct instance *in, FILE *errors,
+			 struct live_plan **plan)
+{
+	struct sw_config *config = calloc(1, sizeof(*config));
+	int rc;
+
+	if (config == NULL)
+		return -ENOMEM;
+	rc = cfg_load(in->path, config_tables, CONFIG_TABLE_COUNT, config, errors);
+	if (rc == 0)
+		rc = live_prepare(workers, in, config, in->path, errors, plan);
+	free(config);
+	return rc;
+}
+
+int reload(struct workers *workers, struct instance *in)
+{
+	struct live_plan *plan = NULL;
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *errors = open_memstream(&text, &bytes);
+	int rc;
+
+	if (errors == NULL)
+		return -errno;
+	rc = read_and_plan(workers, in, errors, &plan);
+	fclose(errors);
+	if (rc == 0) {
+		rc = apply(in, plan);
+	} else {
+		log_lines(text);
+		log_err("%s: %s is not applied: %s", in->config->sw.name, in->path,
+			rc == -EINVAL ? "see above" : strerror(-rc));
+	}
+	free(text);
+	in->refused += rc != 0;
+	return rc;
+}

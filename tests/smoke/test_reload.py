@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""SIGHUP: a running switch takes the configuration that its file holds, whole or not at all."""
+import random
+import signal
+import sys
+import time
+
+sys.dont_write_bytecode = True
+import lab
+
+CHANGES = 100
+
+
+def buffers(pool=600000, headroom=100000, alpha=-2, xon=20000, more=''):
+    """Priority 3 lossless on every port, as lab.lossless() with knobs that change."""
+    text = lab.lossless(16384, headroom, pool)
+    return text.replace('dynamic_th = -2', f'dynamic_th = {alpha}').replace('"20000"', f'"{xon}"') + more
+
+
+class Reload(lab.SmokeTest):
+    def port(self, number, more=''):
+        speed = '2M' if number == 2 else '100M'
+        return lab.memif_port(f'Ethernet{number}', number, self.dir / f'm{number}',
+                              f'speed = "{speed}"; burst = "20ms"; pfc_enable = "3"; '
+                              f'tc_to_pg_map = "three"; lcore = {number // 2}; {more}')
+
+    def write(self, text, ports=None):
+        groups = ',\n'.join('{ ' + port + ' }' for port in ports or self.ports)
+        self.switch.config.write_text(f'name = "live";\n{text}\nport = (\n{groups});\n')
+
+    def hup(self, word, text, ports=None):
+        """Reloads a configuration; returns what was logged of it, which ends with `word`."""
+        before = len(self.switch.log())
+        self.write(text, ports)
+        self.switch.process.send_signal(signal.SIGHUP)
+        lab.wait_for(lambda: word in self.switch.log()[before:], 20,
+                     f'{word}; log:\n{self.switch.log()[before:]}')
+        return self.switch.log()[before:]
+
+    def start(self):
+        """Two hosts send to a third one that takes less: priority groups are in XOFF all the time."""
+        self.ports = [self.port(n) for n in range(3)]
+        self.switch = lab.Switch(self, 'live', self.ports, buffers=buffers()).start()
+        host = lambda n, *options: lab.DpdkHost(self, HOST, n, self.dir / f'm{n}', 'client', *options,
+                                                seconds=8)
+        self.receiver = host(2, '--wait', '200s')
+        lab.wait_for(lambda: self.switch.get('/v1/mac')['entries'], 20, 'address of the receiver')
+        self.senders = [host(n, '--flow', '2:3:1024') for n in (0, 1)]
+        xoffs = lambda: [self.switch.port(f'Ethernet{n}')['priority_groups'][3]['xoff_events'] for n in (0, 1)]
+        lab.wait_for(lambda: min(xoffs()) > 0, 20, 'XOFF at both senders')
+
+    def finish(self):
+        """Everything that was sent has arrived in order, and headroom was used."""
+        sent = [process.result()['priorities'][3] for process in self.senders]
+        got = lab.end_receivers([self.receiver], self.switch)[0]['priorities'][3]
+        self.assertEqual((got['rx_lost'], got['rx_reordered']), (0, 0), self.switch.log())
+        self.assertEqual(got['rx_packets'], sum(one['tx_packets'] for one in sent))
+        self.assertGreater(got['rx_packets'], 200)
+        for one in sent:
+            self.assertGreater(one['paused_ns'], 0)
+        lab.assert_headroom(self, self.switch, 'Ethernet0', 'Ethernet1')
+        self.assertEqual(lab.drops(self.switch), [])
+        self.assert_conserved(self.switch)
+
+    def sent(self):
+        return self.switch.port('Ethernet2')['stats']['if_out_ucast_pkts']
+
+    def assert_flows(self):
+        """The switch goes on to forward."""
+        before = self.sent()
+        lab.wait_for(lambda: self.sent() > before + 20, 10, 'more frames')
+
+    def test_good_and_bad(self):
+        self.start()
+        self.hup('is applied', buffers(alpha=-4, pool=700000))
+        stats = self.switch.get('/v1/stats')
+        self.assertEqual(next(p['size_bytes'] for p in stats['pools'] if p['name'] == 'in'), 700000)
+        self.assert_flows()
+        rows = (
+            # configuration, ports, what the log must say
+            (buffers().replace('dynamic_th = 0', 'dynamic_th = 9'), None, (':{line}: ', 'dynamic_th')),
+            (buffers(headroom=500), None, ('switch.cfg:', 'headroom')),
+            (buffers(), [self.port(0), self.port(1)], ('number of ports needs a restart',)),
+            (buffers(), [self.port(0, 'spede = 1;'), *self.ports[1:]], ('spede',)),
+            (buffers() + 'seed = 7;\n', None, ('seed needs a restart',)),
+            (buffers(), [self.ports[0], self.port(1, 'admin = false;'), self.ports[2]],
+             ('port Ethernet1: admin down drops what is queued',)),
+            (buffers(), [self.ports[0].replace('mtu = 1500', 'mtu = 1400'), *self.ports[1:]],
+             ('port Ethernet0: frames of up to 1514 bytes are taken',)),
+            (buffers(headroom=90000, pool=20000), None, ('buffer_pool in: a size of 20000 bytes', 'in use')),
+            (buffers().replace('"3"; profile = "lossless"', '"2"; profile = "lossless"')
+             .replace('0-2,4-7', '0-1,3-7').replace('3:3', '3:2'),
+             [p.replace('pfc_enable = "3"', 'pfc_enable = ""') for p in self.ports], ('switch.cfg',)),
+        )
+        for text, ports, words in rows:
+            with self.subTest(words=words):
+                log = self.hup('is not applied', text, ports)
+                for word in words:
+                    self.assertIn(word.format(line=next((i for i, line in enumerate(
+                        self.switch.config.read_text().splitlines(), 1) if 'dynamic_th = 9' in line), 0)), log)
+                self.assert_flows()
+        stats = self.switch.get('/v1/stats')
+        self.assertEqual(next(p['size_bytes'] for p in stats['pools'] if p['name'] == 'in'), 700000)
+        self.finish()
+
+    def test_many(self):
+        """Random changes under load, some refused since they would drop: no packet is lost."""
+        dice = random.Random(1)
+        self.start()
+        answers = lambda: [self.switch.get('/v1/stats')['switch'][key]
+                           for key in ('config_generation', 'config_refused')]
+        end = time.monotonic() + 30
+        for done in range(CHANGES):
+            self.write(buffers(pool=dice.randrange(300000, 900000), alpha=dice.randrange(-5, 2),
+                               xon=dice.randrange(0, 40000),
+                               headroom=dice.choice((100000, 100000, 90000, 120000)),
+                               more='buffer_pool_more = 1;' if dice.random() < 0.1 else ''))
+            self.switch.process.send_signal(signal.SIGHUP)
+            lab.wait_for(lambda: sum(answers()) > done, 20, 'an answer')
+            if time.monotonic() > end:
+                break
+        applied, refused = answers()
+        self.assertGreater(applied, 20)
+        self.assertGreater(refused, 0)
+        self.finish()
+
+
+if __name__ == '__main__':
+    HOST = sys.argv.pop(2)
+    lab.main()
