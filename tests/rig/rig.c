@@ -124,6 +124,13 @@ struct rig *rig_new(struct sw_config *config)
 	return rig;
 }
 
+uint32_t rig_losses(struct rig *rig, struct sw_loss *out, uint32_t max)
+{
+	free(rig->judged);
+	rig->judged = build_profile(rig->config);
+	return sw_losses(rig->sw, rig->judged, out, max);
+}
+
 int rig_reload(struct rig *rig)
 {
 	struct sw_profile *pf = build_profile(rig->config);
@@ -187,6 +194,7 @@ void rig_end(struct rig *rig)
 	free(sw_more(rig->sw));
 	free(rig->memory);
 	free(rig->tables);
+	free(rig->judged);
 	free(rig->pf);
 	free(rig->config);
 	free(rig);

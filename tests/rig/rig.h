@@ -9,6 +9,7 @@
 // (base/check.h).
 #pragma once
 
+#include "dataplane/core/losses.h"
 #include "dataplane/core/sw.h"
 #include "dataplane/core/tables.h"
 #include "tests/host/frame.h"
@@ -30,6 +31,7 @@ struct rig_pfc {
 struct rig {
 	struct sw_config *config;
 	struct sw_profile *pf;
+	struct sw_profile *judged; // of the last rig_losses()
 	void *memory;
 	struct sw *sw;
 	struct sw_tables *tables; // NULL: the configuration has no row of one
@@ -68,6 +70,10 @@ void rig_end(struct rig *rig);
 
 // Builds the rig's changed configuration again and makes it live. 0 or -EINVAL of sw_set_profile().
 int rig_reload(struct rig *rig);
+
+// Builds it as well, and says what making it live would lose: as sw_losses(). What is written is
+// valid until the next call.
+uint32_t rig_losses(struct rig *rig, struct sw_loss *out, uint32_t max);
 
 // Advances the clock and runs timers.
 void rig_advance(struct rig *rig, uint64_t ns);

@@ -2,8 +2,10 @@
 //
 // A whole switch on two threads, one for each of its lcores: lossless and lossy traffic,
 // broadcasts, and a link that goes down and up, over pools that two of its ports can fill. Peers
-// obey XOFF. Every access of one lcore to what the other writes must be ordered; in the end nothing
-// is lost, counted twice or charged, and XOFF, headroom and the way across have been used.
+// obey XOFF. Now and then the first lcore replaces the profile while the other is parked between
+// two visits, as a live change of the configuration does. Every access of one lcore to what the
+// other writes must be ordered; in the end nothing is lost, counted twice or charged, and XOFF,
+// headroom and the way across have been used.
 
 #include <pthread.h>
 #include <sched.h>
@@ -25,6 +27,15 @@ enum {
 	XOFF_BYTES = 20000, // more than a burst
 	POOL_BYTES = 200000,
 	VISIT_NS = 1000,
+	SWAP_VISITS = 40,
+};
+
+// The protocol of a swap: the first lcore asks, the other parks, and goes on when it is over.
+struct meeting {
+	uint32_t asked;  // swaps
+	uint32_t parked; // of them, here; UINT32_MAX: the lcore has ended
+	uint32_t over;   // of them, done
+	ns_t now;        // of the newest
 };
 
 struct buffer {
@@ -38,6 +49,9 @@ struct lcore {
 	struct rng dice;
 	ns_t now;
 	uint64_t taken, sent;
+	struct meeting *meeting;
+	const struct sw_profile *profile[2];
+	uint64_t swaps; // with the other lcore parked
 };
 
 static struct pkt *new_pkt(uint32_t len)
@@ -137,6 +151,38 @@ static void visit(struct lcore *lc, uint32_t tx_max, bool rx)
 		transmit(lc, (port_t){ i }, tx_max);
 }
 
+static void park(struct lcore *lc)
+{
+	struct meeting *m = lc->meeting;
+	const uint32_t asked = __atomic_load_n(&m->asked, __ATOMIC_ACQUIRE);
+
+	if (asked == m->parked)
+		return;
+	__atomic_store_n(&m->parked, asked, __ATOMIC_RELEASE);
+	while (__atomic_load_n(&m->over, __ATOMIC_ACQUIRE) != asked)
+		sched_yield();
+	lc->now.v = u64_max(lc->now.v, m->now.v);
+}
+
+static void swap(struct lcore *lc, struct lcore *other)
+{
+	struct meeting *m = lc->meeting;
+	const uint32_t asked = m->asked + 1;
+	uint32_t parked;
+
+	__atomic_store_n(&m->asked, asked, __ATOMIC_RELEASE);
+	do {
+		sched_yield();
+		parked = __atomic_load_n(&m->parked, __ATOMIC_ACQUIRE);
+	} while (parked != asked && parked != UINT32_MAX);
+	m->now.v = u64_max(lc->now.v, other->now.v);
+	lc->now = m->now;
+	WEFT_CHECK(sw_set_profile(lc->sw, lc->profile[asked % 2], lc->now) == 0);
+	lc->swaps += parked == asked;
+	__atomic_store_n(&m->over, asked, __ATOMIC_RELEASE);
+	drain(lc);
+}
+
 static void *run(void *arg)
 {
 	struct lcore *lc = arg;
@@ -150,25 +196,31 @@ static void *run(void *arg)
 		if (i % 500 == 410)
 			sw_link(lc->sw, last, true, lc->now);
 		drain(lc);
+		if (lc->id.v != 0)
+			park(lc);
+		else if (i % SWAP_VISITS == 0)
+			swap(lc, lc + 1);
 		if (i % 8 == 0)
 			sched_yield();
 	}
+	if (lc->id.v != 0)
+		__atomic_store_n(&lc->meeting->parked, UINT32_MAX, __ATOMIC_RELEASE);
 	return NULL;
 }
 
-static struct sw *make_switch(void)
+// The pool takes more or less, never less than reserves.
+static struct sw_profile *make_profile(uint64_t pool_bytes)
 {
 	struct sw_config *c = setup_kvm(PORTS);
 	struct sw_profile *pf = malloc(profile_bytes(c));
 	struct profile_fault fault;
-	struct sw *sw;
 
 	WEFT_CHECK(pf != NULL);
 	c->sw.descriptors = 16384;
 	c->sw.solicit_time = 1000000; // that a frame waits for a port that is down
 	for (uint32_t i = 0; i < PORTS; i++)
 		c->port[i].lcore = i % LCORES;
-	setup_find_pool(c, KVM_INGRESS_POOL)->size = POOL_BYTES;
+	setup_find_pool(c, KVM_INGRESS_POOL)->size = pool_bytes;
 	setup_find_pool(c, KVM_LOSSY_POOL)->size = POOL_BYTES;
 	setup_find_profile(c, KVM_PG_LOSSLESS)->xoff = XOFF_BYTES;
 	setup_find_profile(c, KVM_PG_LOSSLESS)->size = XOFF_BYTES + 2000;
@@ -176,6 +228,13 @@ static struct sw *make_switch(void)
 	setup_find_profile(c, KVM_PG_LOSSLESS)->xon_offset = 0;
 	WEFT_CHECK(profile_build(c, pf, &fault) == 0);
 	free(c);
+	return pf;
+}
+
+static struct sw *make_switch(const struct sw_profile *pf)
+{
+	struct sw *sw;
+
 	sw = sw_init(aligned_alloc(64, (sw_bytes(pf) + 63) & ~(size_t)63), pf, 1, (ns_t){ 1 });
 	for (uint16_t i = 0; i < PORTS; i++) {
 		sw_link(sw, (port_t){ i }, true, (ns_t){ 1 });
@@ -213,15 +272,20 @@ static void check(const struct sw *sw, uint64_t taken)
 
 int main(void)
 {
-	struct sw *sw = make_switch();
+	struct sw_profile *profile[2] = { make_profile(POOL_BYTES), make_profile(POOL_BYTES / 2) };
+	struct sw *sw = make_switch(profile[0]);
+	struct meeting meeting = { 0 };
 	struct lcore lcore[LCORES];
 	pthread_t thread[LCORES];
 
 	for (uint8_t i = 0; i < LCORES; i++) {
-		lcore[i] = (struct lcore){ .sw = sw, .id = { i }, .now = { 1 } };
+		lcore[i] =
+			(struct lcore){ .sw = sw, .id = { i }, .now = { 1 }, .meeting = &meeting };
+		memcpy(lcore[i].profile, profile, sizeof(profile));
 		rng_seed(&lcore[i].dice, i + 1u);
-		WEFT_CHECK(pthread_create(&thread[i], NULL, run, &lcore[i]) == 0);
 	}
+	for (uint8_t i = 0; i < LCORES; i++)
+		WEFT_CHECK(pthread_create(&thread[i], NULL, run, &lcore[i]) == 0);
 	for (uint8_t i = 0; i < LCORES; i++)
 		pthread_join(thread[i], NULL);
 	for (uint32_t round = 0; round < 2000; round++) {
@@ -229,7 +293,9 @@ int main(void)
 			visit(&lcore[i], SW_BURST_MAX, false);
 	}
 	check(sw, lcore[0].taken + lcore[1].taken);
-	free((void *)(uintptr_t)sw_profile_of(sw));
+	WEFT_CHECK(lcore[0].swaps > VISITS / SWAP_VISITS / 2);
+	free(profile[0]);
+	free(profile[1]);
 	free(sw);
 	return 0;
 }
