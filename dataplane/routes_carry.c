@@ -45,27 +45,36 @@ static void carry_neighbors(const struct sw_tables *old, const struct neighbor_v
 	} while (at != 0 && room);
 }
 
-// What next hop `at` of the tables in use was found to be, into that of the next.
+static const struct group_member *member_of(const struct sw_tables *t, uint32_t next_hop)
+{
+	const struct group_member *m = t->member;
+
+	while (m->next_hop != next_hop)
+		m++;
+	return m;
+}
+
+// What next hop `at` of the tables in use was found to be, to those of the next that ask for the
+// same address.
 static void carry_next_hop(const struct instance *in, uint32_t at, const struct neighbor_view *next,
-			   uint32_t to, struct sw_tables *tables)
+			   struct sw_tables *tables)
 {
 	const struct next_hop_config *row = &in->config->next_hop[at];
-	const struct sw_tables *old = in->tables;
-	const struct group_member *m = old->member;
+	const struct group_member *m = member_of(in->tables, at);
 	uint16_t vid = (uint16_t)row->vlan;
-	uint64_t mac;
 
-	while (m->next_hop != at)
-		m++;
 	if (m->down || m->port.v == PORT_NONE.v)
 		return;
 	if (vid == 0)
 		vid = in->profile->port[m->port.v].pvid;
-	if (!neighbor_is_next_hop(next, to, &row->address, vid, m->port))
-		return;
-	mac = neighbor_next_hop_mac(next->config, to, old->next_hop[at].mac);
-	tables_quiesce(tables); // nobody else has seen them
-	tables_next_hop_set(tables, to, next->pf->port[m->port.v].logical, mac);
+	for (uint32_t to = 0; to < next->config->next_hop_count; to++) {
+		if (!neighbor_is_next_hop(next, to, &row->address, vid, m->port))
+			continue;
+		tables_quiesce(tables); // nobody else has seen them
+		tables_next_hop_set(tables, to, next->pf->port[m->port.v].logical,
+				    neighbor_next_hop_mac(next->config, to,
+							  in->tables->next_hop[at].mac));
+	}
 }
 
 void routes_carry(const struct instance *in, const struct neighbor_view *next,
@@ -75,8 +84,6 @@ void routes_carry(const struct instance *in, const struct neighbor_view *next,
 		return;
 	if (!next->pf->managed)
 		carry_neighbors(in->tables, next, tables);
-	for (uint32_t to = 0; to < next->config->next_hop_count; to++) {
-		for (uint32_t at = 0; at < in->config->next_hop_count; at++)
-			carry_next_hop(in, at, next, to, tables);
-	}
+	for (uint32_t at = 0; at < in->config->next_hop_count; at++)
+		carry_next_hop(in, at, next, tables);
 }

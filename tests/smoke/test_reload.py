@@ -5,6 +5,7 @@ import random
 import signal
 import sys
 import time
+from pathlib import Path
 
 sys.dont_write_bytecode = True
 import lab
@@ -18,12 +19,8 @@ def buffers(pool=600000, headroom=100000, alpha=-2, xon=20000, more=''):
     return text.replace('dynamic_th = -2', f'dynamic_th = {alpha}').replace('"20000"', f'"{xon}"') + more
 
 
-class Reload(lab.SmokeTest):
-    def port(self, number, more=''):
-        speed = '2M' if number == 2 else '100M'
-        return lab.memif_port(f'Ethernet{number}', number, self.dir / f'm{number}',
-                              f'speed = "{speed}"; burst = "20ms"; pfc_enable = "3"; '
-                              f'tc_to_pg_map = "three"; lcore = {number // 2}; {more}')
+class Live(lab.SmokeTest):
+    """A switch named live, and reloads of it."""
 
     def write(self, text, ports=None):
         groups = ',\n'.join('{ ' + port + ' }' for port in ports or self.ports)
@@ -34,9 +31,17 @@ class Reload(lab.SmokeTest):
         before = len(self.switch.log())
         self.write(text, ports)
         self.switch.process.send_signal(signal.SIGHUP)
-        lab.wait_for(lambda: word in self.switch.log()[before:], 20,
-                     f'{word}; log:\n{self.switch.log()[before:]}')
+        lab.wait_for(lambda: 'applied' in self.switch.log()[before:], 20, 'an answer in the log')
+        self.assertIn(word, self.switch.log()[before:])
         return self.switch.log()[before:]
+
+
+class Reload(Live):
+    def port(self, number, more=''):
+        speed = '2M' if number == 2 else '100M'
+        return lab.memif_port(f'Ethernet{number}', number, self.dir / f'm{number}',
+                              f'speed = "{speed}"; burst = "20ms"; pfc_enable = "3"; '
+                              f'tc_to_pg_map = "three"; lcore = {number // 2}; {more}')
 
     def start(self):
         """Two hosts send to a third one that takes less: priority groups are in XOFF all the time."""
@@ -124,6 +129,89 @@ class Reload(lab.SmokeTest):
         self.assertGreater(applied, 20)
         self.assertGreater(refused, 0)
         self.finish()
+
+
+class Kinds(Live):
+    """Kernel hosts that go on to talk while the switch learns to do other things."""
+
+    def start(self, count=2, admin=True):
+        self.hosts = [lab.Host(self, n + 1) for n in range(count)]
+        self.ports = [lab.veth_port(f'Ethernet{n}', host, n) for n, host in enumerate(self.hosts)]
+        ports = self.ports[:-1] + [self.ports[-1] + ('' if admin else 'admin = false;')]
+        self.switch = lab.Switch(self, 'live', ports).start()
+        for n in range(count - (not admin)):
+            self.switch.wait_link(f'Ethernet{n}')
+
+    def apply(self, more='', ports=None):
+        return self.hup('is applied', lab.LOSSY + more, ports)
+
+    def test_kinds(self):
+        self.start()
+        a, b = self.hosts
+        self.assertEqual(a.ping(b), 3)
+        macs = self.switch.get('/v1/mac')['entries']
+        deny = 'acl = ({ name = "no"; action = "deny"; src_ip = "10.77.0.1"; ip_protocol = 1; });\n'
+        slow = 'impairment = ({ port = "Ethernet0"; delay = "200ms"; limit = 1000; });\n'
+        self.apply(deny)
+        self.assertEqual(a.ping(b, '-W', '1', count=2), 0)
+        self.assertGreater(self.switch.get('/v1/acl')['rows'][0]['dropped_packets'], 1)
+        self.apply()
+        self.assertEqual(a.ping(b), 3)
+        self.apply(slow)
+        start = time.monotonic()
+        self.assertEqual(a.ping(b, count=1), 1)
+        self.assertGreater(time.monotonic() - start, 0.2)
+        self.apply()
+        self.assertEqual(a.ping(b), 3)
+        self.apply(ports=[port.replace('mtu = 1500', 'mtu = 1600') for port in self.ports])
+        self.assertEqual(Path(f'/sys/class/net/{a.port}/mtu').read_text().strip(), '1600')
+        self.assertEqual(self.switch.get('/v1/mac')['entries'][0]['mac'], macs[0]['mac'])
+        self.assertEqual(len(self.switch.get('/v1/mac')['entries']), len(macs))
+        self.assertEqual(a.ping(b), 3)
+        self.assert_conserved(self.switch)
+
+    def test_routes(self):
+        """A bridge becomes a router and one again, and what ARP has found stays over a change of something else."""
+        self.start()
+        a, b = self.hosts
+        vlans = 'vlan = ({ id = 1; untagged = "all"; }, { id = 9; tagged = "all"; });\n'
+        gateway = 'interface = ({ vlan = 1; address = "10.77.0.254/24"; });\n'
+        for more in (vlans + gateway, vlans + gateway + 'route = ({ prefix = "11.0.0.0/8"; via = "drop"; });\n'):
+            self.apply(more)
+            for host in self.hosts:
+                self.assertIn(' 0% packet loss', host.run('ping', '-c', '2', '-i', '0.1', '-W', '2', '10.77.0.254'))
+        known = lambda: {(row['address'], row['mac']) for row in self.switch.get('/v1/arp')['neighbors']}
+        before = known()
+        self.assertIn((a.address, a.mac), before)
+        self.apply(vlans + gateway + 'ecmp_hash_seed = 5;\n')
+        self.assertEqual(known(), before)
+        self.apply(vlans + gateway.replace('/24', '/29').replace('254', '6'))
+        self.assertEqual(known(), before, 'both are in the smaller network, too')
+        self.apply(vlans + gateway.replace('10.77', '10.78'))
+        self.assertEqual(known(), set())
+        self.apply(vlans)
+        self.assertEqual(a.ping(b), 3)
+        self.assert_conserved(self.switch)
+
+    def test_admin(self):
+        """A port that comes, one whose peer is gone and that goes: neither holds a packet."""
+        self.start(admin=False)
+        a, b = self.hosts
+        self.assertFalse(self.switch.port('Ethernet1')['link'])
+        self.apply()
+        self.switch.wait_link('Ethernet1')
+        self.assertEqual(a.ping(b), 3)
+        lab.run('ip', 'link', 'set', b.port, 'down')
+        self.switch.wait_link('Ethernet1', up=False)
+        self.apply(ports=[self.ports[0], self.ports[1] + 'admin = false; rx_ring = 512;'])
+        lab.run('ip', 'link', 'set', b.port, 'up')
+        self.apply(ports=[self.ports[0], self.ports[1] + 'rx_ring = 512;'])
+        self.switch.wait_link('Ethernet1')
+        self.assertEqual(a.ping(b), 3)
+        log = self.hup('is not applied', lab.LOSSY, [self.ports[0], self.ports[1] + 'rx_ring = 256;'])
+        self.assertIn('port Ethernet1: its device is closed and opened again (rx_ring)', log)
+        self.assertEqual(a.ping(b), 3)
+        self.assert_conserved(self.switch)
 
 
 if __name__ == '__main__':
