@@ -185,9 +185,9 @@ static bool stays(struct neighbor_keeper *keeper, struct neighbor_row *row)
 {
 	const struct neighbor_view view = routes_view(routes_instance(keeper->routes));
 
-	row->next_hop = is_next_hop(&view, &row->address, row->vid, row->port);
 	if (!neighbor_is_known(&row->n))
 		return is_neighbor(&view, &row->address, row->vid);
+	row->next_hop = is_next_hop(&view, &row->address, row->vid, row->port);
 	return row->next_hop || (is_neighbor(&view, &row->address, row->vid) &&
 				 tables_has_neighbor(view.tables, &row->address));
 }

@@ -157,6 +157,19 @@ void *sw_more(const struct sw *sw)
 	return sw->more;
 }
 
+// Whether every address may stay where it was learned. Looking at each takes its time.
+static bool same_vlans(const struct sw_profile *a, const struct sw_profile *b)
+{
+	if (memcmp(a->vlan_index, b->vlan_index, sizeof(a->vlan_index)) != 0)
+		return false;
+	for (uint32_t i = 0; i < a->vlan_count; i++) {
+		if (memcmp(&a->vlan[i].members, &b->vlan[i].members, sizeof(b->vlan[i].members)) !=
+		    0)
+			return false;
+	}
+	return true;
+}
+
 int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now)
 {
 	const struct sw_profile *old;
@@ -178,7 +191,8 @@ int sw_set_profile(struct sw *sw, const struct sw_profile *pf, ns_t now)
 		adopt_acl(&sw->lcore[i], pf, now);
 		sw->lcore[i].pf = pf;
 		sw->lcore[i].now = now;
-		bridge_forget_strangers(&sw->lcore[i]);
+		if (!same_vlans(old, pf))
+			bridge_forget_strangers(&sw->lcore[i]);
 	}
 	lag_rebind(sw, now);
 	admit_rebind(sw, now);

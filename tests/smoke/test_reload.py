@@ -145,10 +145,14 @@ class Kinds(Live):
     def apply(self, more='', ports=None):
         return self.hup('is applied', lab.LOSSY + more, ports)
 
+    def talk(self):
+        """Both answer; a ping that the machine was late with does not count."""
+        lab.wait_for(lambda: self.hosts[0].ping(self.hosts[1]) == 3, 20, f'answers; log:\n{self.switch.log()}')
+
     def test_kinds(self):
         self.start()
         a, b = self.hosts
-        self.assertEqual(a.ping(b), 3)
+        self.talk()
         macs = self.switch.get('/v1/mac')['entries']
         deny = 'acl = ({ name = "no"; action = "deny"; src_ip = "10.77.0.1"; ip_protocol = 1; });\n'
         slow = 'impairment = ({ port = "Ethernet0"; delay = "200ms"; limit = 1000; });\n'
@@ -156,18 +160,18 @@ class Kinds(Live):
         self.assertEqual(a.ping(b, '-W', '1', count=2), 0)
         self.assertGreater(self.switch.get('/v1/acl')['rows'][0]['dropped_packets'], 1)
         self.apply()
-        self.assertEqual(a.ping(b), 3)
+        self.talk()
         self.apply(slow)
         start = time.monotonic()
         self.assertEqual(a.ping(b, count=1), 1)
         self.assertGreater(time.monotonic() - start, 0.2)
         self.apply()
-        self.assertEqual(a.ping(b), 3)
+        self.talk()
         self.apply(ports=[port.replace('mtu = 1500', 'mtu = 1600') for port in self.ports])
         self.assertEqual(Path(f'/sys/class/net/{a.port}/mtu').read_text().strip(), '1600')
         self.assertEqual(self.switch.get('/v1/mac')['entries'][0]['mac'], macs[0]['mac'])
         self.assertEqual(len(self.switch.get('/v1/mac')['entries']), len(macs))
-        self.assertEqual(a.ping(b), 3)
+        self.talk()
         self.assert_conserved(self.switch)
 
     def test_routes(self):
@@ -179,7 +183,7 @@ class Kinds(Live):
         for more in (vlans + gateway, vlans + gateway + 'route = ({ prefix = "11.0.0.0/8"; via = "drop"; });\n'):
             self.apply(more)
             for host in self.hosts:
-                self.assertIn(' 0% packet loss', host.run('ping', '-c', '2', '-i', '0.1', '-W', '2', '10.77.0.254'))
+                host.run('ping', '-c', '1', '-W', '9', '10.77.0.254')
         known = lambda: {(row['address'], row['mac']) for row in self.switch.get('/v1/arp')['neighbors']}
         before = known()
         self.assertIn((a.address, a.mac), before)
@@ -190,7 +194,7 @@ class Kinds(Live):
         self.apply(vlans + gateway.replace('10.77', '10.78'))
         self.assertEqual(known(), set())
         self.apply(vlans)
-        self.assertEqual(a.ping(b), 3)
+        self.talk()
         self.assert_conserved(self.switch)
 
     def test_admin(self):
@@ -200,17 +204,17 @@ class Kinds(Live):
         self.assertFalse(self.switch.port('Ethernet1')['link'])
         self.apply()
         self.switch.wait_link('Ethernet1')
-        self.assertEqual(a.ping(b), 3)
+        self.talk()
         lab.run('ip', 'link', 'set', b.port, 'down')
         self.switch.wait_link('Ethernet1', up=False)
         self.apply(ports=[self.ports[0], self.ports[1] + 'admin = false; rx_ring = 512;'])
         lab.run('ip', 'link', 'set', b.port, 'up')
         self.apply(ports=[self.ports[0], self.ports[1] + 'rx_ring = 512;'])
         self.switch.wait_link('Ethernet1')
-        self.assertEqual(a.ping(b), 3)
+        self.talk()
         log = self.hup('is not applied', lab.LOSSY, [self.ports[0], self.ports[1] + 'rx_ring = 256;'])
         self.assertIn('port Ethernet1: its device is closed and opened again (rx_ring)', log)
-        self.assertEqual(a.ping(b), 3)
+        self.talk()
         self.assert_conserved(self.switch)
 
 
