@@ -64,6 +64,7 @@ static int open_port(struct port_keeper *keeper, uint32_t i)
 	io->ethdev = port->ethdev;
 	io->link_rx = port->link != NULL ? link_rx_ring(port) : NULL;
 	io->link_tx = port->link != NULL ? link_tx_ring(port) : NULL;
+	io->linear = port_pool(port, in->pools);
 	io->queues = NULL;
 	if (port->pfc == PFC_PATH_DEVICE)
 		device_open(io, &port->plan);

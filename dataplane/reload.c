@@ -11,10 +11,14 @@
 #include <string.h>
 
 #include "dataplane/live.h"
+#include "sys/cfg_diff.h"
 #include "sys/cfg_load.h"
 #include "sys/log.h"
 
-static void log_lines(char *text)
+// More would be swallowed by the log.
+enum { DIFF_LINES_MAX = LOG_PER_SECOND - 2 };
+
+static void log_errors(char *text)
 {
 	char *rest = text;
 
@@ -22,6 +26,27 @@ static void log_lines(char *text)
 		if (line[0] != '\0')
 			log_err("%s", line);
 	}
+}
+
+// What the file changes, a line each.
+static void log_diff(const struct instance *in, const struct sw_config *wanted)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes);
+	int64_t left = 0;
+	char *rest;
+
+	if (out == NULL)
+		return;
+	left = cfg_diff(in->written, wanted, config_tables, CONFIG_TABLE_COUNT, out);
+	fclose(out);
+	rest = text;
+	for (uint32_t i = 0; i < DIFF_LINES_MAX && left > 0; i++, left--)
+		log_info("%s: %s", in->config->sw.name, strsep(&rest, "\n"));
+	if (left > 0)
+		log_info("%s: and %lld changes more", in->config->sw.name, (long long)left);
+	free(text);
 }
 
 static int refuse(const struct instance *in, const struct live_plan *plan)
@@ -33,10 +58,12 @@ static int refuse(const struct instance *in, const struct live_plan *plan)
 	return -EBUSY;
 }
 
-static int apply(struct instance *in, struct live_plan *plan)
+static int apply(struct instance *in, const struct sw_config *wanted, struct live_plan *plan)
 {
-	int rc = live_drop_count(plan) > 0 ? -EBUSY : live_apply(plan, false);
+	int rc;
 
+	log_diff(in, wanted);
+	rc = live_drop_count(plan) > 0 ? -EBUSY : live_apply(plan, false);
 	if (rc == 0) {
 		log_info("%s: %s is applied; the lcores were stopped for %llu us",
 			 in->config->sw.name, in->path, (unsigned long long)(in->parked_ns / 1000));
@@ -48,41 +75,38 @@ static int apply(struct instance *in, struct live_plan *plan)
 	return rc;
 }
 
-static int read_and_plan(struct workers *workers, struct instance *in, FILE *errors,
+static int read_and_plan(struct workers *workers, struct instance *in, struct sw_config *config,
 			 struct live_plan **plan)
 {
-	struct sw_config *config = calloc(1, sizeof(*config));
-	int rc;
-
-	if (config == NULL)
-		return -ENOMEM;
-	rc = cfg_load(in->path, config_tables, CONFIG_TABLE_COUNT, config, errors);
-	if (rc == 0)
-		rc = live_prepare(workers, in, config, in->path, errors, plan);
-	free(config);
-	return rc;
-}
-
-int reload(struct workers *workers, struct instance *in)
-{
-	struct live_plan *plan = NULL;
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *errors = open_memstream(&text, &bytes);
 	int rc;
 
 	if (errors == NULL)
-		return -errno;
-	rc = read_and_plan(workers, in, errors, &plan);
+		return -ENOMEM;
+	rc = cfg_load(in->path, config_tables, CONFIG_TABLE_COUNT, config, errors);
+	if (rc == 0)
+		rc = live_prepare(workers, in, config, in->path, errors, plan);
 	fclose(errors);
-	if (rc == 0) {
-		rc = apply(in, plan);
-	} else {
-		log_lines(text);
+	if (rc != 0) {
+		log_errors(text);
 		log_err("%s: %s is not applied: %s", in->config->sw.name, in->path,
 			rc == -EINVAL ? "see above" : strerror(-rc));
 	}
 	free(text);
+	return rc;
+}
+
+int reload(struct workers *workers, struct instance *in)
+{
+	struct sw_config *config = calloc(1, sizeof(*config));
+	struct live_plan *plan = NULL;
+	int rc = config != NULL ? read_and_plan(workers, in, config, &plan) : -ENOMEM;
+
+	if (rc == 0)
+		rc = apply(in, config, plan);
 	in->refused += rc != 0;
+	free(config);
 	return rc;
 }

@@ -48,9 +48,8 @@ struct pktio {
 	struct rte_mempool *linear; // of mbufs that hold any frame of a contiguous port
 	struct sw *sw;              // counts frames that cannot be sent, as port `port`
 	port_t port;
-	lcore_t lcore;            // that polls the port; never changes
-	struct impair_line *line; // what the port receives goes through it; NULL: not impaired,
-		// and nothing is left on it
+	lcore_t lcore;               // that polls the port; never changes
+	struct impair_line *line;    // what the port receives goes through it; NULL: not impaired
 	struct pktio_queues *queues; // the device does PFC itself; NULL: one queue each way
 	struct rte_mbuf *pending[PKTIO_BURST]; // without `queues`
 	struct pktio_queues queues_memory;

@@ -78,7 +78,9 @@ class Reload(Live):
 
     def test_good_and_bad(self):
         self.start()
-        self.hup('is applied', buffers(alpha=-4, pool=700000))
+        log = self.hup('is applied', buffers(alpha=-4, pool=700000))
+        for line in ('buffer_pool in: size 600kB -> 700kB', 'buffer_profile lossless: dynamic_th -2 -> -4'):
+            self.assertIn(line, log)
         stats = self.switch.get('/v1/stats')
         self.assertEqual(next(p['size_bytes'] for p in stats['pools'] if p['name'] == 'in'), 700000)
         self.assert_flows()
