@@ -184,23 +184,34 @@ static int connect_to(const struct client_request *request, const struct sockadd
 	return -1;
 }
 
-static bool send_request(int fd, const struct client_request *request)
+static bool send_text(int fd, const char *text, size_t len)
 {
-	char text[512];
-	const int len = snprintf(text, sizeof(text),
-				 "%s %s HTTP/1.1\r\nHost: weft\r\nContent-Length: 0\r\n"
-				 "Connection: close\r\n\r\n",
-				 request->method, request->target);
 	size_t sent = 0;
 
-	while (len < (int)sizeof(text) && sent < (size_t)len) {
-		const ssize_t n = send(fd, text + sent, (size_t)len - sent, MSG_NOSIGNAL);
+	while (sent < len) {
+		const ssize_t n = send(fd, text + sent, len - sent, MSG_NOSIGNAL);
 
 		if (n < 0 && errno != EINTR)
 			return false;
 		sent += n > 0 ? (size_t)n : 0;
 	}
-	return sent == (size_t)len;
+	return true;
+}
+
+static bool send_request(int fd, const struct client_request *request)
+{
+	const char *body = request->body != NULL ? request->body : "";
+	char text[512];
+	const int len = snprintf(text, sizeof(text),
+				 "%s %s HTTP/1.1\r\nHost: weft\r\nContent-Length: %zu\r\n"
+				 "Connection: close\r\n\r\n",
+				 request->method, request->target, strlen(body));
+
+	if (len >= (int)sizeof(text)) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	return send_text(fd, text, (size_t)len) && send_text(fd, body, strlen(body));
 }
 
 // Makes room for one more read; false beyond the limit.
@@ -246,6 +257,15 @@ static bool read_reply(int fd, const char *path, struct reply_buffer *buffer,
 	return verdict == HTTP_DONE;
 }
 
+// What else the switch says of a refusal, a line each.
+static void complain_lines(const char *before, const json_t *lines)
+{
+	if (json_array_size(lines) > 0 && before[0] != '\0')
+		fprintf(stderr, "%s\n", before);
+	for (size_t i = 0; i < json_array_size(lines); i++)
+		fprintf(stderr, "  %s\n", json_string_value(json_array_get(lines, i)));
+}
+
 // The JSON of a reply; what the switch refused is said in its own words.
 static json_t *decode(const char *path, const struct client_request *request,
 		      const struct http_reply *reply)
@@ -265,6 +285,8 @@ static json_t *decode(const char *path, const struct client_request *request,
 	if (reply->status >= 300) {
 		fprintf(stderr, "weft: %s: the switch refused (%u)%s%s\n", path, reply->status,
 			why != NULL ? ": " : "", why != NULL ? why : "");
+		complain_lines("", json_object_get(body, "errors"));
+		complain_lines("It would drop:", json_object_get(body, "drops"));
 	} else if (!json_is_object(body)) {
 		fprintf(stderr, "weft: %s: the answer is not a JSON object: %s\n", path,
 			body == NULL ? error.text : "another value");

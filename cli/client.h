@@ -19,6 +19,7 @@ struct client_request {
 	const char *name;    // of the switch; NULL: the only one there is
 	const char *method;
 	const char *target;       // path and query
+	const char *body;         // JSON, NULL: none
 	enum client_fault *fault; // what NULL means; may be NULL itself
 	bool quiet;               // say nothing when the switch refuses
 };

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/complete.h"
+#include "cli/config.h"
 #include "cli/run.h"
 
 static int help(const struct options *options)
@@ -17,6 +18,11 @@ static int help(const struct options *options)
 
 	fputs("usage: weft [OPTION]... WORD...\n\n", stdout);
 	command_help(options->words + named, options->word_count - named, stdout);
+	if (options->word_count > named && strcmp(options->words[named], "config") == 0)
+		config_help(options->words + named + 1, options->word_count - named - 1, stdout);
+	else if (options->word_count == named)
+		fprintf(stdout, "  weft %-56s %s\n", "config ...",
+			"change a running switch; see weft config");
 	fputc('\n', stdout);
 	options_help(stdout);
 	fputs("\nWords may be cut short while it is clear which one is meant.\n"
@@ -45,6 +51,8 @@ int main(int argc, char **argv)
 		puts("weft " WEFT_VERSION);
 		return EXIT_DONE;
 	}
+	if (options.word_count == 1 && strcmp(options.words[0], "config") == 0)
+		return config_run(&options);
 	if (options.help || (options.word_count > 0 && strcmp(options.words[0], "help") == 0))
 		return help(&options);
 	if (options.word_count == 0) {

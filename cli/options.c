@@ -164,20 +164,46 @@ static int judge(struct options *options)
 	return 0;
 }
 
+// Whether words are for "config", which takes options of its own.
+static bool is_config(const struct options *options)
+{
+	return options->word_count == 1 && strcmp(options->words[0], "config") == 0;
+}
+
+// Options that have their usual meaning behind "config", too.
+static bool is_for_all(const char *arg)
+{
+	const int id = find_row(arg);
+
+	return id == OPTION_SWITCH || id == OPTION_RUN_DIR || id == OPTION_JSON ||
+	       id == OPTION_HELP;
+}
+
+static int add_word(struct options *options, const char *word)
+{
+	const bool config = is_config(options);
+	const char **list = config ? options->config : options->words;
+	uint32_t *count = config ? &options->config_count : &options->word_count;
+
+	if (*count == (config ? (uint32_t)OPTIONS_CONFIG_MAX : (uint32_t)COMMAND_WORDS_MAX)) {
+		fprintf(stderr, "weft: too many words from %s on\n", word);
+		return -EINVAL;
+	}
+	list[(*count)++] = word;
+	return 0;
+}
+
 int options_parse(int argc, char **argv, struct options *options)
 {
 	*options = (struct options){ .run_dir = OPTIONS_RUN_DIR, .kind = "user" };
 	for (int i = 1; i < argc; i++) {
-		int rc = 0;
+		const bool dashed = argv[i][0] == '-' && argv[i][1] != '\0';
+		int rc;
 
-		if (argv[i][0] == '-' && argv[i][1] != '\0') {
+		if (dashed && (!is_config(options) || is_for_all(argv[i])))
 			rc = take_option(argc, argv, &i, options);
-		} else if (options->word_count == COMMAND_WORDS_MAX) {
-			fprintf(stderr, "weft: too many words from %s on\n", argv[i]);
-			rc = -EINVAL;
-		} else {
-			options->words[options->word_count++] = argv[i];
-		}
+		else
+			rc = add_word(options, argv[i]);
 		if (rc < 0)
 			return rc;
 	}

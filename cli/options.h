@@ -9,6 +9,8 @@
 #include "base/types.h"
 #include "cli/command.h"
 
+enum { OPTIONS_CONFIG_MAX = 128 };
+
 struct options {
 	const char *name;    // of the switch, NULL: not given
 	const char *run_dir; // of the control sockets
@@ -26,6 +28,10 @@ struct options {
 	bool version;
 	const char *words[COMMAND_WORDS_MAX];
 	uint32_t word_count;
+	// What follows "config" but for options that say which switch to ask: its words have
+	// options of their own (cli/config.h). The word itself is in `words`.
+	const char *config[OPTIONS_CONFIG_MAX];
+	uint32_t config_count;
 };
 
 // Returns 0, or -EINVAL after a line on stderr.

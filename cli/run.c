@@ -105,12 +105,19 @@ static int exit_of(enum client_fault fault)
 json_t *run_ask(const struct options *options, const char *name, const char *method,
 		const char *target, int *status)
 {
+	return run_ask_with(options, name, method, target, NULL, status);
+}
+
+json_t *run_ask_with(const struct options *options, const char *name, const char *method,
+		     const char *target, const char *body, int *status)
+{
 	enum client_fault fault = CLIENT_REFUSED;
 	json_t *reply = client_call(&(struct client_request){
 		.run_dir = options->run_dir,
 		.name = name,
 		.method = method,
 		.target = target,
+		.body = body,
 		.fault = &fault,
 	});
 

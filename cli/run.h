@@ -24,5 +24,9 @@ int run_command(const struct command *command, const struct options *options,
 json_t *run_ask(const struct options *options, const char *name, const char *method,
 		const char *target, int *status);
 
+// Likewise, with a JSON text as the body of the request; NULL: none.
+json_t *run_ask_with(const struct options *options, const char *name, const char *method,
+		     const char *target, const char *body, int *status);
+
 // Sleeps; a signal ends it early.
 void run_wait(uint64_t ns);

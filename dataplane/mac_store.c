@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reads and writes the address file. Written to a temporary file, synchronised, renamed, and the
-// directory synchronised: after a crash there is the old file or the new one.
+// Reads and writes the address file, as a whole: after a crash there is the old file or the new one
+// (sys/file_replace.h). A line is MAC, VLAN and port; what a line is not is said and skipped.
 
 #include "dataplane/mac_store.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/hash.h"
 #include "dataplane/dpdk/snapshot.h"
 #include "sys/cfg_address.h"
+#include "sys/file_replace.h"
 #include "sys/log.h"
 
 enum { LINE_BYTES = 128, VID_MAX = 4094 };
@@ -168,76 +166,20 @@ static uint64_t walk(const struct mac_store *store, struct workers *workers, str
 	return writer.hash;
 }
 
-static int sync_dir(const char *path)
-{
-	char copy[256];
-	int fd;
-	int rc;
-
-	snprintf(copy, sizeof(copy), "%s", path);
-	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	rc = fsync(fd) == 0 ? 0 : -errno;
-	close(fd);
-	return rc;
-}
-
-// A new file, never one that somebody put there: the directory may be another user's and we root.
-static FILE *create_file(const char *path)
-{
-	FILE *file;
-	int fd;
-
-	unlink(path);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return NULL;
-	file = fdopen(fd, "w");
-	if (file == NULL)
-		close(fd);
-	return file;
-}
-
-// 0 when all that was written to `file`, at any time, is on the disk. Takes the file.
-static int finish_file(FILE *file)
-{
-	int rc = 0;
-
-	// stdio forgets what it could not write but for this mark, and errno is long gone.
-	if (ferror(file))
-		rc = -EIO;
-	else if (fflush(file) != 0 || fsync(fileno(file)) != 0)
-		rc = -errno;
-	else if (ferror(file))
-		rc = -EIO;
-	if (fclose(file) != 0 && rc == 0)
-		rc = -errno;
-	return rc;
-}
-
 static int write_file(struct mac_store *store, struct workers *workers, struct instance *in)
 {
-	char temporary[sizeof(store->path) + 8];
-	FILE *file;
+	struct file_replace replace;
 	uint64_t hash;
-	int rc;
+	int rc = file_replace_open(&replace, store->path);
 
-	snprintf(temporary, sizeof(temporary), "%s.new", store->path);
-	file = create_file(temporary);
-	if (file == NULL)
-		return -errno;
-	fputs("# Addresses learned by weft-switch: MAC VLAN PORT. Read once at start.\n", file);
-	hash = walk(store, workers, in, file);
-	rc = finish_file(file);
-	if (rc == 0 && rename(temporary, store->path) != 0)
-		rc = -errno;
-	if (rc == 0)
-		rc = sync_dir(store->path);
+	if (rc != 0)
+		return rc;
+	fputs("# Addresses learned by weft-switch: MAC VLAN PORT. Read once at start.\n",
+	      replace.file);
+	hash = walk(store, workers, in, replace.file);
+	rc = file_replace_finish(&replace);
 	if (rc == 0)
 		store->saved_hash = hash;
-	else
-		unlink(temporary);
 	return rc;
 }
 

@@ -39,14 +39,30 @@ static void dump_table(const struct config_table *table, const uint8_t *config, 
 	fputs(");\n", out);
 }
 
-int cfg_dump(const void *config, const struct config_table *tables, uint32_t count, FILE *out)
+static void dump_part(const void *config, const struct config_table *table, FILE *out)
 {
-	const uint8_t *bytes = config;
+	if (table->key_count == 0)
+		dump_row(table, cfg_row_const(table, config, 0), "", out);
+	else
+		dump_table(table, config, out);
+}
 
-	dump_row(&tables[0], bytes + tables[0].rows_offset, "", out);
-	for (uint32_t i = 1; i < count; i++)
-		dump_table(&tables[i], bytes, out);
+static int finish(FILE *out)
+{
 	if (fflush(out) != 0)
 		return -errno;
 	return ferror(out) ? -EIO : 0;
+}
+
+int cfg_dump(const void *config, const struct config_table *tables, uint32_t count, FILE *out)
+{
+	for (uint32_t i = 0; i < count; i++)
+		dump_part(config, &tables[i], out);
+	return finish(out);
+}
+
+int cfg_dump_table(const void *config, const struct config_table *table, FILE *out)
+{
+	dump_part(config, table, out);
+	return finish(out);
 }

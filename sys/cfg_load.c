@@ -339,3 +339,18 @@ out:
 	free(ld);
 	return rc;
 }
+
+int cfg_hash(const char *path, uint64_t *hash, FILE *errors)
+{
+	struct cfg_scan *scan = calloc(1, sizeof(*scan));
+	char *dir = directory_of(path);
+	int rc = -ENOMEM;
+
+	if (scan != NULL && dir != NULL)
+		rc = cfg_scan(path, dir, scan, errors);
+	if (rc == 0)
+		*hash = scan->hash;
+	free(dir);
+	free(scan);
+	return rc;
+}

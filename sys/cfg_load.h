@@ -26,6 +26,13 @@ size_t cfg_bytes(const struct config_table *tables, uint32_t count);
 int cfg_load(const char *path, const struct config_table *tables, uint32_t count, void *out,
 	     FILE *errors);
 
+// The hash of the bytes of a file and all that it includes, which tells whether it was edited.
+// 0, or -errno after a line on `errors` about a file that cannot be read.
+int cfg_hash(const char *path, uint64_t *hash, FILE *errors);
+
 // Writes a configuration as canonical text: every knob that is set, no comments. cfg_load() reads
 // it back to the same rows but for their line numbers. Returns 0 or -errno of writing.
 int cfg_dump(const void *config, const struct config_table *tables, uint32_t count, FILE *out);
+
+// One table of it; the knobs of the top level for the first. Returns 0 or -errno of writing.
+int cfg_dump_table(const void *config, const struct config_table *table, FILE *out);

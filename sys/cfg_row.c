@@ -67,6 +67,14 @@ void cfg_row_default(const struct config_table *table, uint8_t *row)
 		cfg_value_default(&table->knobs[i], row + table->knobs[i].offset);
 }
 
+void cfg_clear_lines(void *config, const struct config_table *tables, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		for (uint32_t k = 0; k < cfg_row_count(&tables[i], config); k++)
+			memset(cfg_row(&tables[i], config, k), 0, sizeof(uint32_t));
+	}
+}
+
 bool cfg_field_equal(const struct config_knob *knob, const uint8_t *a, const uint8_t *b)
 {
 	return memcmp(a + knob->offset, b + knob->offset, cfg_field_bytes(knob->kind)) == 0;

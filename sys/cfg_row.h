@@ -42,6 +42,9 @@ static inline const uint8_t *cfg_row_const(const struct config_table *table, con
 // Fills a row with its knobs' defaults, its line with 0 and what is between with zeros.
 void cfg_row_default(const struct config_table *table, uint8_t *row);
 
+// Forgets where the rows stand in a file.
+void cfg_clear_lines(void *config, const struct config_table *tables, uint32_t count);
+
 // True when the fields of a knob, or of all knobs of the key, are alike in two rows.
 bool cfg_field_equal(const struct config_knob *knob, const uint8_t *a, const uint8_t *b);
 bool cfg_key_equal(const struct config_table *table, const uint8_t *a, const uint8_t *b);

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/hash.h"
+
 struct lexer {
 	const char *name; // of the file, as libconfig has it
 	const char *dir;  // of includes
@@ -221,6 +223,8 @@ static int scan_file(const char *path, const char *name, uint32_t depth, const s
 		report(parent, path, rc);
 		return rc;
 	}
+	for (size_t i = 0; i < len; i++)
+		parent->scan->hash = hash_add(parent->scan->hash, (uint8_t)text[i]);
 	lx.name = name;
 	lx.at = text;
 	lx.end = text + len;
@@ -236,6 +240,7 @@ int cfg_scan(const char *path, const char *dir, struct cfg_scan *scan, FILE *err
 	const struct lexer top = { .dir = dir, .scan = scan, .errors = errors };
 
 	scan->wide_count = 0;
+	scan->hash = HASH_EMPTY;
 	return scan_file(path, path, 1, &top);
 }
 

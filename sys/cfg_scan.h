@@ -27,6 +27,7 @@ struct cfg_wide {
 struct cfg_scan {
 	struct cfg_wide wide[CFG_SCAN_WIDE_MAX];
 	uint32_t wide_count;
+	uint64_t hash; // of the bytes of all files, in the order in which they are read
 };
 
 // Scans `path` and the files it includes from directory `dir`. Returns 0, or -errno after one line

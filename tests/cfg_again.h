@@ -10,17 +10,7 @@
 #include <string.h>
 
 #include "sys/cfg_load.h"
-
-// Sets the line of every row to 0.
-static inline void cfg_clear_lines(void *config, const struct config_table *tables, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		uint8_t *row = (uint8_t *)config + tables[i].rows_offset;
-
-		for (uint32_t k = 0; k < tables[i].row_max; k++, row += tables[i].row_bytes)
-			memset(row, 0, sizeof(uint32_t));
-	}
-}
+#include "sys/cfg_row.h"
 
 // True when the dump of `config` loads to the same rows; what went wrong is on `errors`. Clears the
 // lines of `config`.
