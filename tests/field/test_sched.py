@@ -33,7 +33,7 @@ DSCP = {2: 5, 5: 46, 1: 0, 0: 8}        # AZURE: queue to DSCP
 
 class StrictPriority(field.FieldTest):
     """PFC of every priority is obeyed, for the tests hold queues by it; no priority is lossless."""
-    CONFIG = CONFIG
+    CONFIG, BURST = CONFIG, '100us'
     PORT = 'pfc_asymmetric = true; cnp_reserve = "0"; '
 
     def order(self, port, counts):
