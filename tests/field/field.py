@@ -9,6 +9,7 @@
 # the switch has counted every one of them as received.
 """One switch for a class of tests, peers that count frames, and counters as differences."""
 import shutil
+import signal
 import socket
 import struct
 import sys
@@ -320,6 +321,27 @@ class FieldTest(unittest.TestCase):
 
         wait_for(enough, seconds, lambda: f'{len(frames)} of {count} frames at {name(port)}')
         return frames
+
+    # --- configuration ------------------------------------------------------------------------
+
+    def reload(self, text):
+        """The switch takes this file, while it runs."""
+        before = len(self.switch.log())
+        FieldTest.fresh_until = 0
+        self.switch.config.write_text(text)
+        self.switch.process.send_signal(signal.SIGHUP)
+        said = lambda: self.switch.log()[before:]
+        wait_for(lambda: 'applied' in said(), 20, 'an answer to SIGHUP')
+        self.assertNotIn('not applied', said())
+
+    def change(self, *pairs):
+        """Replaces texts in the configuration, each of which must be there, until the test ends."""
+        text = old = self.switch.config.read_text()
+        for was, is_now in pairs:
+            self.assertIn(was, text)
+            text = text.replace(was, is_now)
+        self.reload(text)
+        self.addCleanup(self.reload, old)
 
     def assert_quiet(self, *ports):
         """No PFC has gone out of these ports, and nothing was dropped anywhere."""

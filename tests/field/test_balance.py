@@ -205,7 +205,7 @@ class Growing(Balanced):
 MEMBERS = ' '.join(name(p) for p in PATHS)
 
 
-class LagBalance(Balanced):
+class LagSwitch(Balanced):
     """The same four ports as one LAG, and a host behind it."""
     CONFIG = (field.lab.LOSSY.replace('descriptors = 4096;', 'descriptors = 16384;') +
               f'lag = ({{ name = "PortChannel1"; members = "{MEMBERS}"; }});\n')
@@ -217,6 +217,8 @@ class LagBalance(Balanced):
     def target(self):
         return self.peers[PATHS[0]].mac
 
+
+class LagBalance(LagSwitch):
     def test_lag_hash(self):
         for what in VARIED:
             with self.subTest(what=what):
