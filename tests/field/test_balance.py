@@ -87,7 +87,8 @@ class Balanced(field.FieldTest):
         for peer in self.peers:
             peer.received()
         self.flows('src_port', PLACED)
-        return {int.from_bytes(f[34:36], 'big'): p for p in PATHS for f in self.peers[p].data()}
+        return {int.from_bytes(f[34:36], 'big'): p for p in PATHS for f in self.peers[p].data()
+                if f[12:14] == b'\x08\x00'}
 
 
     def member_flap(self):

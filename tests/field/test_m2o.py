@@ -11,14 +11,16 @@ import lab
 from field import ALL, name
 
 SENDERS, SINK = (0, 1, 2), 3
-SINK_SPEED, SPEED = '20M', '100M'
+SINK_SPEED, SPEED = '4M', '100M'
 
+# Small buffers and a slow sink, so that there is congestion even when hosts hardly get the processor: alone a
+# group holds 150000 / 9 bytes before XOFF.
 CONFIG = '''
 descriptors = 24576;
 buffer_pool = (
-  { name = "in"; type = "ingress"; size = "600000"; },
+  { name = "in"; type = "ingress"; size = "150000"; },
   { name = "out"; type = "egress"; size = "4MiB"; },
-  { name = "lossy"; type = "egress"; size = "100000"; });
+  { name = "lossy"; type = "egress"; size = "30000"; });
 buffer_profile = (
   { name = "pg_lossless"; pool = "in"; size = "80000"; xoff = "80000"; xon = "10000"; dynamic_th = -3; },
   { name = "pg_lossy"; pool = "in"; dynamic_th = 3; },
@@ -87,7 +89,7 @@ class ManyToOne(unittest.TestCase):
         """All that was sent has come, in order; where there was congestion PFC and headroom made it so."""
         self.assertEqual((got[prio]['rx_lost'], got[prio]['rx_reordered']), (0, 0), self.dropped())
         self.assertEqual(got[prio]['rx_packets'], sum(one[prio]['tx_packets'] for one in sent))
-        self.assertGreater(got[prio]['rx_packets'], 20)
+        self.assertGreater(got[prio]['rx_packets'], 10)
         if paused:
             self.assertGreater(sum(one[prio]['paused_ns'] for one in sent), 0)
         xoffs = sum(self.grown(port, 'pg', prio, 'xoff_events') for port in SENDERS)
@@ -109,7 +111,7 @@ class ManyToOne(unittest.TestCase):
 
     def test_m2o_oversubscribe_lossless_lossy(self):
         """The lossy class drops at the sink's queue, and all it lost is counted there."""
-        sent, (got,) = self.run_hosts('3:3:1024:15M', '3:0:1024')
+        sent, (got,) = self.run_hosts('3:3:1024:5M', '3:0:1024')
         self.assert_lossless(sent, got, 3)
         dropped = self.dropped()
         self.assertLessEqual({reason for _, reason in dropped}, {'QUEUE_FULL', 'PG_LOSSY_FULL'})
@@ -143,30 +145,30 @@ class ManyToOne(unittest.TestCase):
 
     def test_no_congestion_throughput(self):
         """Below the sink's rate: no PFC, no loss, everything arrives, in both kinds of classes. Far below it,
-        since a host that does not get the processor for 0.3 s is congestion too."""
-        sent, (got,) = self.run_hosts('3:3:512:400k', '3:4:512:400k', '3:0:512:400k')
+        since a host that does not get the processor for half a second is congestion too."""
+        sent, (got,) = self.run_hosts('3:3:512:200k', '3:4:512:200k', '3:0:512:200k')
         for prio in (3, 4, 0):
             self.assertEqual(got[prio]['rx_packets'], sum(one[prio]['tx_packets'] for one in sent), (prio, self.dropped()))
             self.assertEqual((got[prio]['rx_lost'], got[prio]['rx_reordered']), (0, 0))
-            self.assertGreater(got[prio]['rx_packets'], 20)
+            self.assertGreater(got[prio]['rx_packets'], 10)
         self.assertEqual(self.dropped(), {})
         self.assert_not_paused(*ALL)
 
     def test_port_congestion(self):
         """The slow sink pauses class 3 of its senders; class 4 of the same senders to a port with room goes
         on without a pause or a loss."""
-        sent, got = self.run_hosts('3:3:1024', '2:4:512:800k', senders=[(0, 2, ())], sinks=[(SINK, 1), (2, 1)])
+        sent, got = self.run_hosts('3:3:1024', '2:4:512:200k', senders=[(0, 2, ())], sinks=[(SINK, 1), (2, 1)])
         self.assert_lossless(sent, got[0], 3)
         self.assert_lossless(sent, got[1], 4, paused=False)
         self.assertEqual(self.dropped(), {})
         self.assert_not_paused(4)
 
     def test_mixed_speed(self):
-        """100M to 20M is paused; the way back, from slow to fast, is not."""
+        """100M to 4M is paused; the way back, from slow to fast, is not."""
         sent, (got, fast) = self.run_hosts('3:3:1024', senders=[(0, 2, ())], sinks=[(SINK, 1), (2, 1)])
         self.assert_lossless(sent, got, 3)
         self.assertEqual(fast[3]['rx_packets'], 0)
-        sent, (got,) = self.run_hosts('2:3:512:800k', senders=[(SINK, 1, ('--rate', SINK_SPEED))], sinks=[(2, 1)])
+        sent, (got,) = self.run_hosts('2:3:512:200k', senders=[(SINK, 1, ('--rate', SINK_SPEED))], sinks=[(2, 1)])
         self.assertEqual(got[3]['rx_packets'], sent[0][3]['tx_packets'])
         self.assertEqual((sent[0][3]['paused_ns'], got[3]['rx_lost']), (0, 0))
         self.assertEqual(self.grown(SINK, 'pg', 3, 'xoff_events'), 0)
