@@ -208,7 +208,8 @@ static int open_switch(struct agent *agent, struct agent_switch *sw,
 			return -ENOMEM;
 	}
 	// Its name is taken before its devices: a second switch of that name must not touch them.
-	sw->http = control_http_open(agent->base, options->run_dir, agent->workers, sw->in);
+	sw->http = control_http_open(agent->base, options->run_dir, options->state_dir,
+				     agent->workers, sw->in);
 	if (sw->http == NULL)
 		return -EIO;
 	rc = port_keeper_start(&sw->keeper, agent->workers, sw->in);

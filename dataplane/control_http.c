@@ -19,6 +19,7 @@
 #include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
 
+#include "dataplane/control_config.h"
 #include "dataplane/control_debug.h"
 #include "dataplane/control_qos.h"
 #include "dataplane/control_reply.h"
@@ -28,7 +29,7 @@
 #include "dataplane/stats_json.h"
 #include "sys/log.h"
 
-enum { BODY_MAX = 64 * 1024, HEADERS_MAX = 8 * 1024, BACKLOG = 16, CLIENT_SECONDS = 10 };
+enum { BODY_MAX = 1024 * 1024, HEADERS_MAX = 8 * 1024, BACKLOG = 16, CLIENT_SECONDS = 10 };
 
 static const char *const watermark_names[WATERMARK_KIND_COUNT] = {
 	[WATERMARK_USER] = "user",
@@ -264,7 +265,8 @@ static int start(struct control_http *http, const char *run_dir)
 }
 
 struct control_http *control_http_open(struct event_base *base, const char *run_dir,
-				       struct workers *workers, struct instance *in)
+				       const char *state_dir, struct workers *workers,
+				       struct instance *in)
 {
 	struct control_http *http = calloc(1, sizeof(*http));
 	int rc = -ENOMEM;
@@ -290,6 +292,9 @@ struct control_http *control_http_open(struct event_base *base, const char *run_
 	set_route_handlers(http);
 	control_debug_handlers(http);
 	control_qos_handlers(http);
+	http->config = control_config_open(base, http->server, workers, in, state_dir);
+	if (http->config == NULL)
+		goto err;
 	evhttp_set_gencb(http->server, on_other, http);
 	rc = start(http, run_dir);
 	if (rc == 0)
@@ -304,6 +309,7 @@ void control_http_close(struct control_http *http)
 {
 	if (http == NULL)
 		return;
+	control_config_close(http->config);
 	if (http->server != NULL)
 		evhttp_free(http->server);
 	if (http->address.sun_path[0] != '\0')

@@ -4,14 +4,13 @@
 // 0660.
 //
 //	GET  /v1/stats?watermark=user|persistent|periodic
-//	GET  /v1/mac, /v1/acl
-//	GET  /v1/lcore
-//	GET  /v1/driver
+//	GET  /v1/mac, /v1/acl, /v1/lcore, /v1/driver
 //	POST /v1/clear?watermark=user|persistent|periodic
 //	POST /v1/clear?poll_gap=1
 //	POST /v1/link?cut=1&port=NAME, /v1/link?heal=1&port=NAME
 //
-// and what control_debug.h says. Errors are {"error": "..."} with a status of 4xx or 5xx.
+// and what control_config.h and control_debug.h say. Errors are {"error": "..."} with a status of
+// 4xx or 5xx.
 #pragma once
 
 #include <event2/event.h>
@@ -22,7 +21,8 @@ struct control_http;
 
 // Listens. NULL when that fails, logged: another switch of this name may be running.
 struct control_http *control_http_open(struct event_base *base, const char *run_dir,
-				       struct workers *workers, struct instance *in);
+				       const char *state_dir, struct workers *workers,
+				       struct instance *in);
 
 // Removes the socket. Accepts NULL.
 void control_http_close(struct control_http *http);

@@ -27,6 +27,11 @@ static void reply(struct evhttp_request *request, int status, const char *reason
 	free(text);
 }
 
+void reply_json(struct evhttp_request *request, int status, json_t *body)
+{
+	reply(request, status, status < 300 ? "OK" : "Error", body);
+}
+
 void reply_ok(struct evhttp_request *request, json_t *body)
 {
 	reply(request, HTTP_OK, "OK", body);

@@ -12,14 +12,18 @@
 
 #include "dataplane/dpdk/worker.h"
 
+struct control_config;
+
 struct control_http {
 	struct evhttp *server;
 	struct workers *workers;
 	struct instance *in;
-	struct sockaddr_un address; // sun_path empty: no socket of ours yet
+	struct control_config *config; // dataplane/control_config.h
+	struct sockaddr_un address;    // sun_path empty: no socket of ours yet
 };
 
-// Both answer the request and take the body.
+// All answer the request and take the body.
+void reply_json(struct evhttp_request *request, int status, json_t *body);
 void reply_ok(struct evhttp_request *request, json_t *body);
 void reply_error(struct evhttp_request *request, int status, const char *why);
 

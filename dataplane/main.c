@@ -13,9 +13,9 @@
 #include <rte_launch.h>
 
 #include "dataplane/agent.h"
+#include "dataplane/config_start.h"
 #include "dataplane/dpdk/link.h"
 #include "dataplane/options.h"
-#include "dataplane/steering.h"
 #include "sys/cfg_load.h"
 #include "sys/log.h"
 
@@ -76,17 +76,6 @@ static int check_pairs(const struct program *program)
 	return rc;
 }
 
-static int load_instance(struct instance *in, const char *path)
-{
-	int rc = instance_load(in, path, stderr);
-
-	for (uint32_t i = 0; i < in->port_count; i++) {
-		if (steering_check(&in->port[i], path, stderr) != 0)
-			rc = -EINVAL;
-	}
-	return rc;
-}
-
 static int join_links(struct links *links, struct instance *in, const char *path)
 {
 	int worst = 0;
@@ -133,10 +122,12 @@ static int count_lcores(struct program *program)
 
 static int load(struct program *program)
 {
+	const bool looks_only = program->options.check || program->options.dump;
+	const char *state_dir = looks_only ? NULL : program->options.state_dir;
 	int worst = 0;
 
 	for (uint32_t i = 0; i < program->options.config_count; i++) {
-		int rc = load_instance(&program->instance[i], program->options.config[i]);
+		int rc = config_start(&program->instance[i], program->options.config[i], state_dir);
 
 		if (rc != 0)
 			worst = rc;

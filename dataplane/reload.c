@@ -75,8 +75,9 @@ static int apply(struct instance *in, const struct sw_config *wanted, struct liv
 	return rc;
 }
 
+// Reads the file, and the hash by which an edited one is told.
 static int read_and_plan(struct workers *workers, struct instance *in, struct sw_config *config,
-			 struct live_plan **plan)
+			 uint64_t *hash, struct live_plan **plan)
 {
 	char *text = NULL;
 	size_t bytes = 0;
@@ -85,7 +86,9 @@ static int read_and_plan(struct workers *workers, struct instance *in, struct sw
 
 	if (errors == NULL)
 		return -ENOMEM;
-	rc = cfg_load(in->path, config_tables, CONFIG_TABLE_COUNT, config, errors);
+	rc = cfg_hash(in->path, hash, errors);
+	if (rc == 0)
+		rc = cfg_load(in->path, config_tables, CONFIG_TABLE_COUNT, config, errors);
 	if (rc == 0)
 		rc = live_prepare(workers, in, config, in->path, errors, plan);
 	fclose(errors);
@@ -102,10 +105,13 @@ int reload(struct workers *workers, struct instance *in)
 {
 	struct sw_config *config = calloc(1, sizeof(*config));
 	struct live_plan *plan = NULL;
-	int rc = config != NULL ? read_and_plan(workers, in, config, &plan) : -ENOMEM;
+	uint64_t hash = 0;
+	int rc = config != NULL ? read_and_plan(workers, in, config, &hash, &plan) : -ENOMEM;
 
 	if (rc == 0)
 		rc = apply(in, config, plan);
+	if (rc == 0)
+		in->file_hash = hash;
 	in->refused += rc != 0;
 	free(config);
 	return rc;

@@ -13,7 +13,8 @@ struct routes;
 
 struct instance {
 	// control: rw until the lcore starts, ro afterwards
-	const char *path; // of the configuration it was loaded from
+	const char *path;   // of the configuration it was loaded from
+	uint64_t file_hash; // cfg_hash() of that file as it was then (sys/cfg_load.h)
 	uint32_t port_count;
 	struct pool_need need;     // that packet buffers were made for
 	uint32_t descriptors;      // of them, of the switch's buffer

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Going back is a change like any other, but forced: that it may drop packets was known to whoever
+// asked for a way back.
+
+#include "dataplane/config_change.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dataplane/live.h"
+#include "dataplane/text_json.h"
+#include "sys/log.h"
+
+// More would be swallowed by the log.
+enum { LOGGED_MAX = LOG_PER_SECOND - 2 };
+
+static const char *name_of(const struct config_changer *changer)
+{
+	return changer->in->config->sw.name;
+}
+
+static void stop_waiting(struct config_changer *changer)
+{
+	evtimer_del(changer->timer);
+	free(changer->before);
+	changer->before = NULL;
+}
+
+// A configuration that came another way since, as by a signal, is what counts now.
+static void forget_overtaken(struct config_changer *changer)
+{
+	if (changer->before == NULL || changer->in->generation == changer->generation)
+		return;
+	log_warn("%s: the change that waits to be confirmed has been overtaken by another",
+		 name_of(changer));
+	stop_waiting(changer);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct config_changer *changer = arg;
+
+	forget_overtaken(changer);
+	if (changer->before != NULL)
+		config_changer_go_back(changer, "nobody confirmed the change");
+}
+
+int config_changer_open(struct config_changer *changer, struct event_base *base,
+			struct workers *workers, struct instance *in)
+{
+	*changer = (struct config_changer){ .workers = workers, .in = in };
+	changer->timer = evtimer_new(base, on_timer, changer);
+	return changer->timer != NULL ? 0 : -ENOMEM;
+}
+
+void config_changer_close(struct config_changer *changer)
+{
+	if (changer->timer != NULL)
+		event_free(changer->timer);
+	free(changer->before);
+	*changer = (struct config_changer){ 0 };
+}
+
+uint32_t config_changer_waits(struct config_changer *changer)
+{
+	struct timeval end = { 0 };
+	struct timeval now;
+
+	forget_overtaken(changer);
+	if (changer->before == NULL)
+		return 0;
+	evtimer_pending(changer->timer, &end);
+	evutil_gettimeofday(&now, NULL);
+	return end.tv_sec > now.tv_sec ? (uint32_t)(end.tv_sec - now.tv_sec) : 1;
+}
+
+bool config_changer_confirm(struct config_changer *changer, const char *who)
+{
+	if (config_changer_waits(changer) == 0)
+		return false;
+	log_info("%s: %s: the change is confirmed", name_of(changer), who);
+	stop_waiting(changer);
+	return true;
+}
+
+int config_changer_go_back(struct config_changer *changer, const char *why)
+{
+	struct instance *in = changer->in;
+	struct live_plan *plan = NULL;
+	struct lines lines;
+	int rc = -ENOMEM;
+
+	if (lines_open(&lines)) {
+		rc = live_prepare(changer->workers, in, changer->before, in->path, lines.out,
+				  &plan);
+		if (rc == 0)
+			rc = live_apply(plan, true);
+		if (rc != 0)
+			live_discard(plan);
+		lines_log(&lines);
+		lines_close(&lines);
+	}
+	if (rc == 0) {
+		in->file_hash = changer->before_hash;
+		log_warn("%s: %s: the configuration before it is back", name_of(changer), why);
+	} else {
+		log_err("%s: %s, but there is no way back: %s", name_of(changer), why,
+			strerror(-rc));
+	}
+	stop_waiting(changer);
+	return rc;
+}
+
+// --- one change -------------------------------------------------------------------------------
+
+static void log_change(const struct config_changer *changer, const char *who, const json_t *changes)
+{
+	const size_t count = json_array_size(changes);
+
+	for (size_t i = 0; i < count && i < (size_t)LOGGED_MAX; i++)
+		log_info("%s: %s: %s", name_of(changer), who,
+			 json_string_value(json_array_get(changes, i)));
+	if (count > (size_t)LOGGED_MAX)
+		log_info("%s: %s: and %zu changes more", name_of(changer), who,
+			 count - (size_t)LOGGED_MAX);
+}
+
+static void list_drops(const struct live_plan *plan, json_t *drops)
+{
+	json_array_clear(drops);
+	for (uint32_t i = 0; i < live_drop_count(plan); i++) {
+		const char *drop = live_drop(plan, i);
+
+		json_array_append_new(drops, text_json(drop, strlen(drop)));
+	}
+}
+
+// Starts to wait for confirmation of the change from `before`, which it takes.
+static void wait_for(struct config_changer *changer, uint32_t seconds, struct sw_config *before,
+		     uint64_t before_hash)
+{
+	const struct timeval time = { .tv_sec = seconds };
+
+	changer->before = before;
+	changer->before_hash = before_hash;
+	changer->generation = changer->in->generation;
+	if (evtimer_add(changer->timer, &time) != 0)
+		config_changer_go_back(changer, "there is no timer for the change");
+}
+
+// Applies a plan unless it drops what it may not. Takes the plan when it returns 0.
+static int apply_plan(const struct config_change *change, struct live_plan *plan, json_t *drops)
+{
+	int rc = -EBUSY;
+
+	if (change->request->force || json_array_size(drops) == 0)
+		rc = live_apply(plan, change->request->force);
+	if (rc == -EBUSY)
+		list_drops(plan, drops);
+	return rc;
+}
+
+static int apply(struct config_changer *changer, const struct config_change *change,
+		 struct live_plan *plan, const json_t *changes, json_t *drops)
+{
+	const uint32_t seconds = change->request->confirm_s;
+	const uint64_t before_hash = changer->in->file_hash;
+	struct sw_config *before = NULL;
+	int rc = 0;
+
+	if (seconds > 0) {
+		before = malloc(sizeof(*before));
+		rc = before != NULL ? 0 : -ENOMEM;
+	}
+	if (before != NULL)
+		*before = *changer->in->written;
+	if (rc == 0)
+		rc = apply_plan(change, plan, drops);
+	if (rc != 0) {
+		free(before);
+		return rc;
+	}
+	changer->in->file_hash = change->file_hash;
+	log_change(changer, change->who, changes);
+	if (before != NULL)
+		wait_for(changer, seconds, before, before_hash);
+	return 0;
+}
+
+int config_change(struct config_changer *changer, const struct config_change *change,
+		  json_t **changes, json_t **drops, FILE *errors)
+{
+	struct instance *in = changer->in;
+	struct live_plan *plan = NULL;
+	int rc;
+
+	*drops = json_array();
+	*changes = text_json_diff(in->written, change->config);
+	if (*changes == NULL || *drops == NULL)
+		return -ENOMEM;
+	if (!change->request->dry_run && config_changer_waits(changer) > 0)
+		return -EAGAIN;
+	if (json_array_size(*changes) == 0) {
+		if (!change->request->dry_run)
+			in->file_hash = change->file_hash;
+		return 0;
+	}
+	rc = live_prepare(changer->workers, in, change->config, in->path, errors, &plan);
+	if (rc != 0)
+		return rc;
+	list_drops(plan, *drops);
+	if (!change->request->dry_run)
+		rc = apply(changer, change, plan, *changes, *drops);
+	if (rc != 0 || change->request->dry_run)
+		live_discard(plan);
+	return rc;
+}
