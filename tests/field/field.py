@@ -19,7 +19,8 @@ import unittest
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'smoke'))
+# Behind this directory: both have a test_pfcwd.py.
+sys.path.append(str(Path(__file__).resolve().parent.parent / 'smoke'))
 import lab
 
 BATCH = 256             # frames at once: half of what the driver's ring holds
