@@ -8,11 +8,14 @@
 #include "cli/keys.h"
 #include "cli/ports.h"
 
+enum { SEEN_BYTES = 256 };
+
 static const struct column columns[] = {
 	{ "Interface", "name", CELL_TEXT },
 	{ "Hello", "state", CELL_TEXT },
 	{ "Peer", "peer", CELL_TEXT },
 	{ "Peer port", "peer_port", CELL_TEXT },
+	{ "LLDP", "lldp", CELL_TEXT },
 	{ "Edge", "peer_edge", CELL_COUNT },
 	{ "Used", "used", CELL_TEXT },
 	{ "Lossless", "lossless", CELL_TEXT },
@@ -33,6 +36,21 @@ static void row_yes(json_t *row, const json_t *hello, const char *key)
 		row_member(row, hello, key);
 }
 
+// The neighbour of LLDP and its port: the cable as the other end names it.
+static void row_seen(json_t *row, const json_t *lldp)
+{
+	const char *neighbor = json_string_value(json_object_get(lldp, "neighbor"));
+	const char *port = json_string_value(json_object_get(lldp, "port"));
+	char cell[SEEN_BYTES];
+
+	if (neighbor == NULL || port == NULL) {
+		row_member(row, lldp, "neighbor");
+		return;
+	}
+	snprintf(cell, sizeof(cell), "%s %s", neighbor, port);
+	row_text(row, cell);
+}
+
 static void add_link(struct table *table, const json_t *port, const json_t *hello)
 {
 	const json_t *stats = json_object_get(port, "stats");
@@ -42,6 +60,7 @@ static void add_link(struct table *table, const json_t *port, const json_t *hell
 	row_member(row, hello, "state");
 	row_member(row, hello, "peer");
 	row_member(row, hello, "peer_port");
+	row_seen(row, json_object_get(port, "lldp"));
 	row_member(row, hello, "peer_edge");
 	row_yes(row, hello, "used");
 	row_yes(row, hello, "lossless");

@@ -7,6 +7,7 @@
 
 #define STATS "GET", "/v1/stats"
 #define QOS "GET", "/v1/qos"
+#define LLDP "GET", "/v1/lldp"
 
 const struct command commands[] = {
 	{ "show interface", "state and counters of ports", STATS, cmd_show_interface,
@@ -58,6 +59,12 @@ const struct command commands[] = {
 	{ "show drops", "dropped frames by reason", STATS, cmd_show_drops, TAKES_PORT | COUNTS },
 	{ "show fabric links", "what fabric ports know of the switches behind them", STATS,
 	  cmd_show_fabric_links, TAKES_PORT | COUNTS },
+	{ "show lldp table", "who is at the other end of each link", LLDP, cmd_show_lldp_table,
+	  TAKES_PORT },
+	{ "show lldp neighbors", "all that neighbours say over LLDP", LLDP, cmd_show_lldp_neighbors,
+	  TAKES_PORT },
+	{ "show dcbx", "how neighbours differ in PFC, classes and the priority of RoCE", LLDP,
+	  cmd_show_dcbx, TAKES_PORT },
 	{ "show steering", "frames taken from and left to the kernel, by class", STATS,
 	  cmd_show_steering, TAKES_PORT },
 	{ "show buffer", "pools and lossless priority groups", STATS, cmd_show_buffer,

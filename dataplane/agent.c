@@ -16,6 +16,7 @@
 
 #include "dataplane/control_http.h"
 #include "dataplane/headroom.h"
+#include "dataplane/lldp.h"
 #include "dataplane/mac_store.h"
 #include "dataplane/port_keeper.h"
 #include "dataplane/reload.h"
@@ -63,6 +64,7 @@ static void poll_ports(struct agent *agent, struct agent_switch *sw)
 	struct port_set up = port_keeper_poll(&sw->keeper,
 					      clock_now(&agent->workers->worker[0].clock));
 
+	lldp_poll(sw->in->lldp);
 	if (port_set_empty(&up))
 		return;
 	mac_store_restore(&sw->macs, agent->workers, sw->in, &up);
@@ -119,6 +121,7 @@ static void on_second_timer(evutil_socket_t fd, short what, void *arg)
 		port_keeper_steer(&sw->keeper);
 		age_macs(agent, sw->in);
 		routes_second(sw->in->routes);
+		lldp_second(sw->in->lldp);
 		if (agent->seconds % SAVE_PERIOD_S == 0)
 			mac_store_save(&sw->macs, agent->workers, sw->in);
 	}
@@ -207,6 +210,9 @@ static int open_switch(struct agent *agent, struct agent_switch *sw,
 		if (sw->in->routes == NULL)
 			return -ENOMEM;
 	}
+	sw->in->lldp = lldp_open(agent->workers, sw->in);
+	if (sw->in->lldp == NULL)
+		return -ENOMEM;
 	// Its name is taken before its devices: a second switch of that name must not touch them.
 	sw->http = control_http_open(agent->base, options->run_dir, options->state_dir,
 				     agent->workers, sw->in);
@@ -254,6 +260,8 @@ static void close_switch(struct agent *agent, struct agent_switch *sw)
 	control_http_close(sw->http);
 	if (sw->keeper.retry != NULL)
 		mac_store_save(&sw->macs, agent->workers, sw->in);
+	lldp_close(sw->in->lldp);
+	sw->in->lldp = NULL;
 	port_keeper_stop(&sw->keeper);
 	routes_close(sw->in->routes);
 	sw->in->routes = NULL;

@@ -21,6 +21,7 @@
 
 #include "dataplane/control_config.h"
 #include "dataplane/control_debug.h"
+#include "dataplane/control_lldp.h"
 #include "dataplane/control_qos.h"
 #include "dataplane/control_reply.h"
 #include "dataplane/dpdk/link.h"
@@ -291,6 +292,7 @@ struct control_http *control_http_open(struct event_base *base, const char *run_
 	evhttp_set_cb(http->server, "/v1/link", on_link, http);
 	set_route_handlers(http);
 	control_debug_handlers(http);
+	control_lldp_handlers(http);
 	control_qos_handlers(http);
 	http->config = control_config_open(base, http->server, workers, in, state_dir);
 	if (http->config == NULL)

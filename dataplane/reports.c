@@ -13,6 +13,7 @@
 #include "dataplane/echo.h"
 #include "dataplane/hello_words.h"
 #include "dataplane/icmp_send.h"
+#include "dataplane/lldp.h"
 #include "dataplane/routes.h"
 #include "sys/log.h"
 
@@ -114,6 +115,7 @@ static void handle_punt(struct workers *workers, const struct message *report)
 	const uint64_t source = load_be48(p->data + 6);
 
 	if (p->l3 == PKT_L3_LLDP) {
+		lldp_heard(report->instance->lldp, report->port, report->mbuf, p->l3_offset);
 		rte_pktmbuf_free(report->mbuf);
 		return;
 	}
@@ -217,6 +219,7 @@ static void handle(struct workers *workers, const struct message *report)
 	case MESSAGE_CNP_LIST:
 	case MESSAGE_INJECT:
 	case MESSAGE_SEND:
+	case MESSAGE_FRAME:
 	case MESSAGE_RETRY_HELD:
 	case MESSAGE_RX_LOST:
 	case MESSAGE_SNAPSHOT:

@@ -18,6 +18,7 @@
 #include "dataplane/headroom.h"
 #include "dataplane/hello_words.h"
 #include "dataplane/lag_json.h"
+#include "dataplane/lldp_json.h"
 #include "dataplane/qos_json.h"
 #include "dataplane/routes.h"
 #include "dataplane/steering.h"
@@ -313,6 +314,7 @@ static json_t *port_json(const struct instance *in, uint32_t i, const struct sna
 	json_object_set_new(object, "queues", queues_json(snapshot, i));
 	json_object_set_new(object, "drops", drops_json(port));
 	json_object_set_new(object, "hello", hello_json(port));
+	json_object_set_new(object, "lldp", lldp_json_seen(in, (port_t){ (uint16_t)i }));
 	json_object_set_new(object, "steering", steering_json(&in->port[i]));
 	return object;
 }

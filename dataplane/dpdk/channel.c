@@ -60,7 +60,7 @@ static void ring_destroy(struct rte_ring *ring)
 		return;
 	while (rte_ring_dequeue_elem(ring, &message, sizeof(message)) == 0) {
 		if (message.kind == MESSAGE_PUNT || message.kind == MESSAGE_INJECT ||
-		    message.kind == MESSAGE_SEND)
+		    message.kind == MESSAGE_FRAME || message.kind == MESSAGE_SEND)
 			rte_pktmbuf_free(message.mbuf);
 		if (message.kind == MESSAGE_TELL)
 			rte_pktmbuf_free(message.tell.mbuf);

@@ -34,6 +34,7 @@ enum message_kind {
 	MESSAGE_CNP_LIST,         // [cnp] to fill
 	MESSAGE_INJECT,           // [mbuf, port or PORT_NONE, vid]
 	MESSAGE_SEND,             // [mbuf, port, vid]
+	MESSAGE_FRAME,            // [mbuf, port] of the switch itself: sent as it is, ahead of data
 	MESSAGE_RETRY_HELD,       // []
 	MESSAGE_RX_LOST,          // [port, lost]
 	MESSAGE_SNAPSHOT,         // [snapshot] to fill

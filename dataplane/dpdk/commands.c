@@ -120,6 +120,7 @@ static void apply(struct worker *worker, const struct message *m, ns_t now)
 	case MESSAGE_CNP_LIST: cnp_list(in, m->cnp, now); break;
 	case MESSAGE_INJECT: inject(in, m, now); break;
 	case MESSAGE_SEND: sw_send(in->sw, pkt_from_mbuf(m->mbuf), m->port, m->vid, now); break;
+	case MESSAGE_FRAME: pktio_own(&in->io[m->port.v], m->mbuf); break;
 	case MESSAGE_RETRY_HELD: sw_retry_held(in->sw, worker->lcore, now); break;
 	case MESSAGE_RX_LOST:
 		sw_count_rx_lost(in->sw, m->port, m->lost.no_buffer, m->lost.missed);

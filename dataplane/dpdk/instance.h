@@ -8,6 +8,7 @@
 #include "dataplane/dpdk/pktio.h"
 #include "dataplane/dpdk/port.h"
 
+struct lldp;
 struct port_keeper;
 struct routes;
 
@@ -32,6 +33,7 @@ struct instance {
 	struct sw_profile *profile; // in use by the core; replaced by MESSAGE_PROFILE, _SWAP
 	struct sw_tables *tables;   // NULL: a plain bridge; the first thing in their memory
 	struct routes *routes;      // what changes them (dataplane/routes.h); NULL: nothing does
+	struct lldp *lldp;          // neighbours on its links (dataplane/lldp.h); NULL: not yet
 	// lcore: rw from its start to its end
 	struct sw *sw;
 	struct pktio *io; // port_count; see pktio.h for who may touch one

@@ -41,6 +41,8 @@ struct pktio {
 	uint8_t mac[6];  // source of PFC frames, hellos and LACPDUs
 	bool hello_due;  // a hello frame is to be sent
 	bool lacp_due;   // an LACPDU is to be sent
+	// A frame of the control thread that waits, or NULL.
+	struct rte_mbuf *own;
 	uint32_t pending_count;
 	uint64_t idle_ns;     // longest sleep before the receive ring is at risk
 	struct pfc_frame due; // what the peer must still be told; enable 0: nothing
@@ -110,8 +112,14 @@ void pktio_hello(struct pktio *io);
 // leaves.
 void pktio_lacp(struct pktio *io);
 
-// Sends what the driver refused before: PFC, a hello, an LACPDU, then data. True when the core may
-// be asked for more: nothing is left, or what is left blocks its own queues alone.
+// Takes a frame that the control thread has made and sends it, at once if the driver takes it,
+// ahead of data and whatever is paused. A newer one takes the place of one that waits. The core
+// neither queues nor counts it.
+void pktio_own(struct pktio *io, struct rte_mbuf *m);
+
+// Sends what the driver refused before: PFC, a hello, an LACPDU, a frame of the control thread,
+// then data. True when the core may be asked for more: nothing is left, or what is left blocks its
+// own queues alone.
 bool pktio_flush(struct pktio *io);
 
 // Sends one burst that sw_tx() gave; the caller has flushed. Frames are first made what the device

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// After stage 7: the core's packets become frames for the driver, PFC, hellos and LACP ahead of
-// data.
+// After stage 7: the core's packets become frames for the driver, PFC, hellos, LACP and frames of
+// the control thread ahead of data.
 //
 // Invariant: `pending` is empty whenever the core is asked for packets, so what it gave is either
 // with the driver or among at most one burst here; with a queue per priority (device_queues.c) that
@@ -95,6 +95,32 @@ void pktio_lacp(struct pktio *io)
 		send_lacp(io);
 }
 
+static bool send_kept(struct pktio *io)
+{
+	if (io->own == NULL)
+		return true;
+	if (transmit(io, &io->own, 1) == 0)
+		return false;
+	io->own = NULL;
+	return true;
+}
+
+static void drop_kept(struct pktio *io)
+{
+	rte_pktmbuf_free(io->own);
+	io->own = NULL;
+}
+
+void pktio_own(struct pktio *io, struct rte_mbuf *m)
+{
+	drop_kept(io);
+	io->own = m;
+	if (io->active)
+		send_kept(io);
+	else
+		drop_kept(io);
+}
+
 void pktio_pfc(struct pktio *io, const struct pfc_frame *frame)
 {
 	if (io->queues != NULL)
@@ -112,8 +138,9 @@ bool pktio_flush(struct pktio *io)
 {
 	uint32_t sent;
 
-	// Where each queue waits for itself, hellos and LACPDUs wait for that of the rest.
-	if (!send_due(io) || ((!send_hello(io) || !send_lacp(io)) && io->queues == NULL))
+	// Where each queue waits for itself, hellos, LACPDUs and others wait for that of the rest.
+	if (!send_due(io) ||
+	    ((!send_hello(io) || !send_lacp(io) || !send_kept(io)) && io->queues == NULL))
 		return false;
 	if (io->pending_count == 0)
 		return true;
@@ -211,4 +238,5 @@ void pktio_abandon(struct pktio *io)
 	io->due.enable = 0;
 	io->hello_due = false;
 	io->lacp_due = false;
+	drop_kept(io);
 }

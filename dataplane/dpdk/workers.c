@@ -24,6 +24,7 @@ static enum reach reach_of(enum message_kind kind)
 	switch (kind) {
 	case MESSAGE_LINK:
 	case MESSAGE_INJECT:
+	case MESSAGE_FRAME:
 	case MESSAGE_RX_LOST:
 	case MESSAGE_TX_DISABLE:
 	case MESSAGE_DEQUEUE_DISABLE:

@@ -104,16 +104,18 @@ map = ( {{ type = "tc_to_pg"; name = "three"; map = "3:3 *:0"; }} );
 
 
 class Switch:
-    """One weft-switch process. `ports` are bodies of libconfig groups."""
+    """One weft-switch process. `ports` are bodies of libconfig groups. Without `lldp` it speaks only when
+    it is spoken to."""
 
-    def __init__(self, test, name, ports, buffers=LOSSY, args=()):
+    def __init__(self, test, name, ports, buffers=LOSSY, args=(), lldp=False):
         self.test, self.name, self.args = test, name, args
         self.dir = test.dir / name
         self.dir.mkdir(exist_ok=True)
         self.config = self.dir / 'switch.cfg'
         self.log_path = self.dir / 'log'
         groups = ',\n'.join('{ ' + port + ' }' for port in ports)
-        self.config.write_text(f'name = "{name}";\n{buffers}\nport = (\n{groups});\n')
+        self.config.write_text(f'name = "{name}";\nlldp = {str(lldp).lower()};\n{buffers}\n'
+                               f'port = (\n{groups});\n')
         self.process = None
 
     def argv(self, *args):

@@ -44,7 +44,7 @@ def chunked(body, size):
 PATHS = {
     'GET /v1/stats': 'stats', 'GET /v1/mac': 'mac', 'GET /v1/acl': 'acl', 'GET /v1/lcore': 'lcore',
     'GET /v1/driver': 'driver', 'GET /v1/route': 'route', 'GET /v1/group': 'group', 'GET /v1/arp': 'arp',
-    'GET /v1/hash': 'hash', 'GET /v1/turn': 'turn',
+    'GET /v1/lldp': 'lldp', 'GET /v1/hash': 'hash', 'GET /v1/turn': 'turn',
 }
 KINDS = {'', '?watermark=user', '?watermark=persistent', '?watermark=periodic'}
 
@@ -129,6 +129,8 @@ class Growing:
             return reply(answer('rack_qos'))
         if path == 'GET /v1/acl':
             return reply(answer('acl'))
+        if path == 'GET /v1/lldp':
+            return reply(b'{"interval_s": 30, "ports": []}')
         return well_behaved(request)
 
 
