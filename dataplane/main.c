@@ -298,9 +298,13 @@ static int start(struct program *program)
 
 static int dump(const struct program *program)
 {
-	const int rc = cfg_dump(program->instance[0].written, config_tables, CONFIG_TABLE_COUNT,
-				stdout);
+	const struct instance *in = &program->instance[0];
+	int rc;
 
+	if (program->options.dump_rows)
+		in->config->sw.roce = CONFIG_ROCE_OFF;
+	rc = cfg_dump(program->options.dump_rows ? in->config : in->written, config_tables,
+		      CONFIG_TABLE_COUNT, stdout);
 	if (rc != 0)
 		fprintf(stderr, "weft-switch: cannot print: %s\n", strerror(-rc));
 	return rc;

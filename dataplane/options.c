@@ -16,7 +16,8 @@ static const char usage[] =
 	"\n"
 	"  -c, --config FILE     configuration of a switch; once for each switch of the process\n"
 	"      --check           check the configuration and end: 0 when it is right, else 1\n"
-	"      --dump            check it and print it as canonical text, every knob\n"
+	"      --dump[=rows]     check it and print it as canonical text, every knob; with rows:\n"
+	"                        a preset (roce) as the rows that it stands for\n"
 	"      --busy-poll       never sleep: lowest latency, one whole processor\n"
 	"      --lcore N[,N...]  processors of the forwarding lcores (default: any)\n"
 	"      --no-huge         do without hugepages\n"
@@ -41,7 +42,7 @@ enum {
 static const struct option long_options[] = {
 	{ "config", required_argument, NULL, 'c' },
 	{ "check", no_argument, NULL, OPTION_CHECK },
-	{ "dump", no_argument, NULL, OPTION_DUMP },
+	{ "dump", optional_argument, NULL, OPTION_DUMP },
 	{ "busy-poll", no_argument, NULL, OPTION_BUSY_POLL },
 	{ "lcore", required_argument, NULL, OPTION_LCORE },
 	{ "no-huge", no_argument, NULL, OPTION_NO_HUGE },
@@ -108,12 +109,22 @@ static bool add_config(struct options *options, const char *path)
 	return true;
 }
 
+static bool dump(struct options *options, const char *what)
+{
+	options->dump = true;
+	options->dump_rows = what != NULL;
+	if (what == NULL || strcmp(what, "rows") == 0)
+		return true;
+	fprintf(stderr, "weft-switch: --dump=%s: is not rows\n", what);
+	return false;
+}
+
 static enum options_verdict apply(struct options *options, int option)
 {
 	switch (option) {
 	case 'c': return add_config(options, optarg) ? OPTIONS_RUN : OPTIONS_WRONG;
 	case OPTION_CHECK: options->check = true; return OPTIONS_RUN;
-	case OPTION_DUMP: options->dump = true; return OPTIONS_RUN;
+	case OPTION_DUMP: return dump(options, optarg) ? OPTIONS_RUN : OPTIONS_WRONG;
 	case OPTION_BUSY_POLL: options->busy_poll = true; return OPTIONS_RUN;
 	case OPTION_LCORE: return parse_cpus(optarg, options) ? OPTIONS_RUN : OPTIONS_WRONG;
 	case OPTION_NO_HUGE: options->memory = EAL_MEMORY_NO_HUGE; return OPTIONS_RUN;

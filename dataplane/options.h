@@ -19,8 +19,9 @@ struct options {
 	uint32_t cpu_count; // 0: any processors
 	int cpu[LCORE_MAX]; // of the forwarding lcores in turn
 	bool busy_poll;
-	bool check; // only look at the configuration
-	bool dump;  // look at it and print it
+	bool check;     // only look at the configuration
+	bool dump;      // look at it and print it
+	bool dump_rows; // with presets as the rows that they stand for
 };
 
 enum options_verdict { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_WRONG };

@@ -30,6 +30,7 @@ enum {
 	WATCHDOG_DRAINS = 10,    // a storm is longer than this many times draining the port's share
 	DESCRIPTOR_BYTES = 1024, // mean frame for which descriptors last as long as bytes
 	ETHERNET_BYTES = 14,
+	DESCRIPTORS_MAX = 4194304, // of the knob
 };
 
 #define GIGA 1000000000ull
@@ -222,13 +223,18 @@ static int expand_buffers(struct preset_expansion *x, uint32_t i)
 	uint8_t own_lossless;
 	const uint8_t own = preset_own_pgs(x->out, port, &own_lossless);
 	const uint8_t own_egress = preset_own_buffer_queues(x->out, port);
+	uint8_t lossless;
 	int rc;
 
 	if (port->pfc_enable == 0)
 		port->pfc_enable = preset->lossless & (uint8_t)(~own | own_lossless);
-	rc = add_lossless_pgs(x, i, preset->lossless & (uint8_t)~own);
+	lossless = preset->lossless & (uint8_t)port->pfc_enable;
+	rc = add_lossless_pgs(x, i, lossless & (uint8_t)~own);
 	if (rc == 0)
-		rc = preset_bind_pgs(x, port, preset->lossy_pgs & (uint8_t)~own, pg_lossy);
+		rc = preset_bind_pgs(x, port,
+				     (preset->lossy_pgs | (preset->lossless & (uint8_t)~lossless)) &
+					     (uint8_t)~own,
+				     pg_lossy);
 	if (rc == 0)
 		rc = preset_bind_queues(x, port, preset->lossless & (uint8_t)~own_egress,
 					queue_lossless);
@@ -363,19 +369,28 @@ static int expand_profiles(struct preset_expansion *x)
 }
 
 // Descriptors last as long as bytes do for frames of DESCRIPTOR_BYTES, and for all headroom twice.
-static void expand_descriptors(struct preset_expansion *x)
+static int expand_descriptors(struct preset_expansion *x)
 {
 	struct sw_config *c = x->out;
 	const uint32_t groups = (uint32_t)__builtin_popcount(x->preset->lossless);
 	uint64_t headroom = 0, share = 0;
 
 	if (c->sw.descriptors != CONFIG_UNSET)
-		return;
+		return 0;
 	for (uint32_t i = 0; i < c->port_count; i++) {
 		headroom += groups * x->ports[i].headroom_descriptors;
 		share += share_bytes(x->preset, &c->port[i]) / DESCRIPTOR_BYTES;
 	}
+	share = u64_min(share, DESCRIPTORS_MAX / 2);
 	c->sw.descriptors = u64_max(headroom + u64_max(headroom, share), PROFILE_DESCRIPTORS);
+	if (headroom <= DESCRIPTORS_MAX / 2)
+		return 0;
+	*x->fault = (struct profile_fault){ .id = FAULT_DESCRIPTORS,
+					    .line = c->sw.line,
+					    .have = headroom,
+					    .want = DESCRIPTORS_MAX / 2 };
+	name_copy(x->fault->object, "roce");
+	return -EINVAL;
 }
 
 static int expand_port(struct preset_expansion *x, uint32_t i)
@@ -410,6 +425,5 @@ int preset_expand(const struct sw_config *written, const struct preset_port *por
 		rc = preset_add_scheduler(&x, other_scheduler, preset->other_weight);
 	for (uint32_t i = 0; rc == 0 && i < out->port_count; i++)
 		rc = expand_port(&x, i);
-	expand_descriptors(&x);
-	return rc;
+	return rc != 0 ? rc : expand_descriptors(&x);
 }

@@ -120,7 +120,7 @@ void headroom_foresee(const struct sw_config *config, uint32_t i, struct preset_
 
 	*out = (struct preset_port){ 0 };
 	if (port.driver == NULL)
-		return; // port_prepare() says so
+		return;
 	port.tx_ring_frames = driver_ring_frames(port.driver, row->devargs, (uint32_t)row->tx_ring);
 	// What a link's other end sends waits in that end's ring, which is taken to be like ours.
 	port.rx_ring_frames = config_link_name(row->devargs) != NULL ?

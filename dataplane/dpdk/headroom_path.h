@@ -16,5 +16,6 @@ struct headroom_path headroom_path_of(const struct port *port, const struct port
 				      uint32_t cell_bytes);
 
 // What port `i` of a configuration will need once it is open: for presets, which are expanded
-// before there is a device. A NIC without a configured speed is taken for one of 100G.
+// before there is a device. Nothing where there is no driver (port_find_driver()). A NIC without
+// a configured speed is taken for one of 100G.
 void headroom_foresee(const struct sw_config *config, uint32_t i, struct preset_port *out);

@@ -46,12 +46,28 @@ int instance_resolve(const struct sw_config *written, struct sw_config *config,
 	return preset_expand(written, ports, config, fault);
 }
 
+// What a preset makes depends on the drivers.
+static int check_drivers(const struct sw_config *written, const char *path, FILE *errors)
+{
+	const struct driver *driver;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < written->port_count; i++) {
+		if (port_find_driver(&written->port[i], path, errors, &driver) != 0)
+			rc = -EINVAL;
+	}
+	return rc;
+}
+
 static int resolve(const struct sw_config *written, const char *path, FILE *errors,
 		   struct sw_config **out)
 {
 	struct profile_fault fault = { 0 };
-	int rc;
+	int rc = check_drivers(written, path, errors);
 
+	*out = NULL;
+	if (rc != 0)
+		return rc;
 	*out = calloc(1, sizeof(**out));
 	if (*out == NULL)
 		return -ENOMEM;

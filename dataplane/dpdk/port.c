@@ -58,6 +58,17 @@ static int check_link_pfc(const struct port_config *config, const char *path, FI
 	return -EINVAL;
 }
 
+int port_find_driver(const struct port_config *config, const char *path, FILE *errors,
+		     const struct driver **out)
+{
+	*out = driver_of_devargs(config->devargs);
+	if (*out != NULL)
+		return 0;
+	fprintf(errors, "%s:%u: port %s: no driver for devargs \"%s\"\n", path, config->line,
+		config->name, config->devargs);
+	return -EINVAL;
+}
+
 int port_prepare(struct port *port, const char *switch_name, const struct port_config *config,
 		 const struct sw_profile *pf, port_t id, const char *path, FILE *errors)
 {
@@ -66,12 +77,8 @@ int port_prepare(struct port *port, const char *switch_name, const struct port_c
 	*port = (struct port){ .config = config, .ethdev = PORT_NO_DEVICE };
 	snprintf(port->label, sizeof(port->label), "%s %s", switch_name, config->name);
 	device_plan(pf, id, &port->plan);
-	port->driver = driver_of_devargs(config->devargs);
-	if (port->driver == NULL) {
-		fprintf(errors, "%s:%u: port %s: no driver for devargs \"%s\"\n", path,
-			config->line, config->name, config->devargs);
+	if (port_find_driver(config, path, errors, &port->driver) != 0)
 		return -EINVAL;
-	}
 	if (check_link_name(config, path, errors) != 0 || check_link_pfc(config, path, errors) != 0)
 		return -EINVAL;
 	if (driver_devargs(port->driver, config, port->devargs, sizeof(port->devargs)) != 0) {

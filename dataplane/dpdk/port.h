@@ -45,6 +45,10 @@ struct port {
 	struct rte_eth_stats last;         // driver statistics already passed on
 };
 
+// The driver of a port's devargs. 0, or -EINVAL with the reason on `errors` ("FILE:LINE: ...").
+int port_find_driver(const struct port_config *config, const char *path, FILE *errors,
+		     const struct driver **out);
+
 // Checks what can be told from the configuration alone (driver known, MTU possible), completes the
 // devargs and plans the queues of port `id` of the profile. 0, or -EINVAL with the reason on
 // `errors`, which names file, line, port and driver.

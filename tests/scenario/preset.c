@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "dataplane/core/preset.h"
 #include "tests/rig/net.h"
@@ -259,6 +260,47 @@ Test(preset, descriptors_follow_headroom)
 	cr_assert_eq(fault.id, FAULT_DESCRIPTORS);
 	free(c);
 	free(pf);
+	free(written);
+}
+
+// Two groups of each of two ports ask for more than the knob may say.
+Test(preset, too_many_descriptors_are_a_fault)
+{
+	struct preset_port need[2] = { { 90000, 524289 }, { 90000, 524288 } };
+	struct sw_config *written = written_of(CONFIG_ROCE_SONIC, 2, 10000000000);
+	struct sw_config *c = malloc(sizeof(*c));
+	struct profile_fault fault;
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < config_tables[0].knob_count; i++) {
+		if (strcmp(config_tables[0].knobs[i].key, "descriptors") == 0)
+			most = (uint64_t)config_tables[0].knobs[i].max;
+	}
+	cr_assert_eq(most, 4 * 2 * 524288);
+	cr_assert_eq(preset_expand(written, need, c, &fault), -EINVAL);
+	cr_assert_eq(fault.id, FAULT_DESCRIPTORS);
+	need[0].headroom_descriptors--;
+	cr_assert_eq(preset_expand(written, need, c, &fault), 0);
+	cr_assert_eq(c->sw.descriptors, most);
+	free(c);
+	free(written);
+}
+
+// A port that has PFC for one of the lossless classes has headroom for this one.
+Test(preset, pfc_enable_of_the_file_holds)
+{
+	struct sw_config *written = written_of(CONFIG_ROCE_SONIC, 2, 10000000000);
+	const struct preset_port need[2] = { { 90000, 100 }, { 90000, 100 } };
+	struct rig *rig;
+
+	written->port[0].pfc_enable = 1 << 3;
+	written->port[0].pfc_asymmetric = 1;
+	rig = rig_new(expand(written, need));
+	cr_assert_eq(rig->pf->port[0].gen.enable, 1 << 3);
+	cr_assert(rig->pf->port[0].pg[3].lossless);
+	cr_assert_not(rig->pf->port[0].pg[4].lossless);
+	cr_assert(rig->pf->port[1].pg[4].lossless);
+	rig_end(rig);
 	free(written);
 }
 
