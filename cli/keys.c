@@ -29,3 +29,8 @@ const struct queue_keys queue_key = {
 const struct pool_keys pool_key = {
 #include "schema/stats.def"
 };
+
+#define SWITCH_STAT(kind, name, field, doc) #field,
+const struct switch_keys switch_key = {
+#include "schema/stats.def"
+};

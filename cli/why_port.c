@@ -143,17 +143,15 @@ void why_rx_lost(struct why *why)
 
 void why_refused(struct why *why)
 {
-	uint64_t refused;
+	const uint64_t refused = why_port_grown(why, port_key.tx_retried_packets);
 	struct why_finding *finding;
 
-	if (why->elapsed_ns == 0 ||
-	    !rate_difference(why->port_before, why->port, "refused_packets", &refused) ||
-	    refused == 0)
+	if (refused == 0)
 		return;
 	finding = why_add(why, WHY_WARNING,
 			  "its device refuses frames for the moment: %s/s are offered again",
 			  why_count(why_rate(why, refused)));
-	why_evidence(finding, "refused_packets", refused);
+	why_evidence(finding, port_key.tx_retried_packets, refused);
 	why_advise(finding,
 		   "the device or what reads from it is slower than the port's rate; give "
 		   "the port a speed below that, so that queues form where they can be seen");
@@ -214,53 +212,41 @@ void why_impaired(struct why *why)
 
 // --- the switch as a whole ----------------------------------------------------------------------
 
-static uint64_t queued_packets(const json_t *reply)
-{
-	const json_t *ports = json_object_get(reply, "ports");
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < json_array_size(ports); i++) {
-		for (uint32_t k = 0; k < QUEUE_COUNT; k++)
-			sum += why_number(why_element(json_array_get(ports, i), "queues", k),
-					  queue_key.curr_occupancy_packets);
-	}
-	return sum;
-}
-
-// Frames that are held and in no queue wait for an address.
 void why_unknown_mac(struct why *why)
 {
 	const json_t *sw = json_object_get(why->scene->after, "switch");
-	const uint64_t held = why_number(sw, "queued_packets");
-	const uint64_t queued = queued_packets(why->scene->after);
+	const uint64_t held = why_number(sw, switch_key.held_packets);
 	struct why_finding *finding;
 
-	if (held <= queued)
+	if (held == 0)
 		return;
 	finding = why_add(why, WHY_WARNING,
 			  "%s frames of the switch wait for a destination that is not known yet",
-			  why_count(held - queued));
-	why_evidence(finding, "waiting_packets", held - queued);
+			  why_count(held));
+	why_evidence(finding, switch_key.held_packets, held);
 	why_advise(finding,
 		   "the destination must answer ARP or neighbour discovery: weft show mac, "
 		   "weft show arp");
 }
 
+// Headroom has descriptors of its own: senders are paused before those are used.
 void why_descriptors(struct why *why)
 {
 	const json_t *sw = json_object_get(why->scene->after, "switch");
-	const uint64_t all = why_number(sw, "descriptors");
-	const uint64_t used = why_number(sw, "descriptors_in_use");
+	const uint64_t all = why_number(sw, "shared_descriptors");
+	const uint64_t in_use = why_number(sw, switch_key.descriptors_in_use);
+	const uint64_t headroom = why_number(sw, switch_key.headroom_descriptors_in_use);
+	const uint64_t used = in_use > headroom ? in_use - headroom : 0;
 	struct why_finding *finding;
 
 	if (!why_reaches(used, all, FULL_PERCENT))
 		return;
 	finding = why_add(why, WHY_WARNING,
-			  "the switch uses %s of %s packet descriptors: many small frames pause "
-			  "senders before bytes do",
+			  "the switch uses %s of %s packet descriptors that are shared: many small "
+			  "frames pause senders before bytes do",
 			  why_count(used), why_count(all));
-	why_evidence(finding, "descriptors_in_use", used);
-	why_evidence(finding, "descriptors", all);
+	why_evidence(finding, "shared_descriptors_in_use", used);
+	why_evidence(finding, "shared_descriptors", all);
 	why_advise(finding, "raise descriptors");
 }
 

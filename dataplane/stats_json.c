@@ -292,7 +292,6 @@ static json_t *port_state(const struct port *port, const struct port_snapshot *s
 	set_text(object, "steer", config->steer == CONFIG_STEER_ROCE ? "roce" : "all");
 	set_number(object, "pfc_enable", config->pfc_enable);
 	set_bool(object, "pfc_asymmetric", config->pfc_asymmetric != 0);
-	set_number(object, "refused_packets", snapshot->pending_count);
 	return object;
 }
 
@@ -357,7 +356,8 @@ json_t *stats_json(struct workers *workers, struct instance *in, enum watermark_
 	set_number(sw, "config_generation", in->generation);
 	set_number(sw, "config_refused", in->refused);
 	set_number(sw, "time_ns", time_of_day_ns());
-	set_number(sw, "descriptors", snapshot->profile->descriptor_shared);
+	set_number(sw, "descriptors", snapshot->profile->descriptor_count);
+	set_number(sw, "shared_descriptors", snapshot->profile->descriptor_shared);
 	json_object_set_new(sw, "pfc_wd", watchdogs_json(&in->config->sw, snapshot->big_red));
 	json_object_set(answer, "switch", add_rows(sw, STAT_SWITCH, &snapshot->sw));
 	json_object_set_new(answer, "pools", pools_json(snapshot));

@@ -68,12 +68,11 @@ void watermark_clear(struct watermark *wm, enum watermark_kind kind, uint64_t no
 	wm->current = now_value;
 }
 
-static uint64_t queued_packets(const struct sw *sw)
+// Frames that are with the switch and wait for no address.
+static uint64_t moving_packets(const struct sw *sw)
 {
 	uint64_t count = 0;
 
-	for (uint32_t i = 0; i < sw->lcore_count; i++)
-		count += sw->lcore[i].hold.count;
 	for (uint32_t i = 0; sw->lcore_count > 1 && i < sw->lcore_count * sw->lcore_count; i++)
 		count += ring_count(&sw->crossing[i].ring);
 	for (uint32_t i = 0; i < sw->pf->port_count; i++) {
@@ -105,9 +104,11 @@ void sw_stats_switch(const struct sw *sw, enum watermark_kind kind, struct switc
 		add_counters(&lc->stats, out);
 		out->descriptors_in_use += (uint64_t)lc->descriptors_used +
 					   lc->headroom_descriptors_used;
+		out->headroom_descriptors_in_use += lc->headroom_descriptors_used;
+		out->held_packets += lc->hold.count;
 		out->descriptors_watermark += watermark_read(&lc->wm_descriptors, kind);
 	}
-	out->queued_packets = queued_packets(sw);
+	out->queued_packets = out->held_packets + moving_packets(sw);
 }
 
 void sw_stats_pool(const struct sw *sw, uint32_t pool, enum watermark_kind kind,

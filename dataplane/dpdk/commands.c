@@ -47,7 +47,7 @@ static void snapshot(struct worker *worker, struct instance *in, struct snapshot
 {
 	snapshot_fill(out, in->sw, now);
 	for (uint32_t i = 0; i < in->port_count; i++) {
-		out->port[i].pending_count = in->io[i].pending_count;
+		out->port[i].stats.tx_retried_packets = in->io[i].retried_packets;
 		count_line(&in->io[i].line_memory, &out->port[i].stats);
 	}
 }

@@ -77,9 +77,20 @@ void device_flush(struct pktio *io)
 	sw_tx_block(io->sw, io->port, switch_queues(&queues->plan, full));
 }
 
+// Of queues that had taken all they were given before, so that each frame counts once.
+static uint32_t newly_pending(const struct pktio_queues *queues, uint16_t full)
+{
+	uint32_t count = 0;
+
+	for (uint16_t i = 0; i < queues->plan.tx_count; i++)
+		count += full >> i & 1 ? 0 : queues->count[i];
+	return count;
+}
+
 void device_tx(struct pktio *io, struct rte_mbuf **mbufs, uint32_t count)
 {
 	struct pktio_queues *queues = io->queues;
+	const uint16_t full = queues->full;
 
 	for (uint32_t i = 0; i < count; i++) {
 		const uint8_t queue = queues->plan.tx_queue[pkt_of_mbuf(mbufs[i])->queue.v];
@@ -88,6 +99,7 @@ void device_tx(struct pktio *io, struct rte_mbuf **mbufs, uint32_t count)
 		queues->pending[queue][queues->count[queue]++] = mbufs[i];
 	}
 	device_flush(io);
+	io->retried_packets += newly_pending(queues, full);
 }
 
 void device_abandon(struct pktio *io)

@@ -44,8 +44,9 @@ struct pktio {
 	// A frame of the control thread that waits, or NULL.
 	struct rte_mbuf *own;
 	uint32_t pending_count;
-	uint64_t idle_ns;     // longest sleep before the receive ring is at risk
-	struct pfc_frame due; // what the peer must still be told; enable 0: nothing
+	uint64_t retried_packets; // that came to be pending, since the port was made
+	uint64_t idle_ns;         // longest sleep before the receive ring is at risk
+	struct pfc_frame due;     // what the peer must still be told; enable 0: nothing
 	struct rte_mempool *control;
 	struct rte_mempool *linear; // of mbufs that hold any frame of a contiguous port
 	struct sw *sw;              // counts frames that cannot be sent, as port `port`

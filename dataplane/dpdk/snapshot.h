@@ -12,7 +12,6 @@ struct port_snapshot {
 	struct pg_stats pg[PG_COUNT];
 	struct queue_stats queue[QUEUE_COUNT];
 	uint64_t drops[DROP_REASON_COUNT];
-	uint32_t pending_count; // frames the driver has refused so far
 	struct lacp_state lacp;
 	bool usable;    // in its LAG, if it has one
 	bool reachable; // its LAG, or itself

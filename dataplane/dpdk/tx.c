@@ -221,6 +221,7 @@ void pktio_tx(struct pktio *io, struct pkt **pkts, uint32_t count)
 	}
 	sent = transmit(io, mbufs, count);
 	io->pending_count = count - sent;
+	io->retried_packets += io->pending_count;
 	memcpy(io->pending, mbufs + sent, io->pending_count * sizeof(mbufs[0]));
 }
 

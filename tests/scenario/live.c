@@ -102,6 +102,7 @@ TABLE_TEST(scenario, live_profile, row, change_rows)
 	rig_fill(rig, SRC, 3, &f);
 	rig_send_many(rig, SRC, &f, 20);
 	cr_assert_eq(rig_pg(rig, SRC, 3).xoff_room_curr_occupancy_bytes, 21 * LEN);
+	cr_assert_eq(rig_switch(rig).headroom_descriptors_in_use, 21, "one for each frame");
 	row->apply(rig->config);
 	cr_assert_eq(rig_reload(rig), 0);
 	cr_assert_eq(rig_pg(rig, SRC, 3).curr_occupancy_bytes, f.seq * LEN, "%s", row->what);

@@ -372,6 +372,7 @@ Test(route_corners, packets_wait_for_the_port_of_a_known_neighbor)
 	rig->answer_solicit = false;
 	rig_send_many(rig, A_UNTAGGED, &f, 3);
 	cr_assert_eq(rig_switch(rig).queued_packets, 3);
+	cr_assert_eq(rig_switch(rig).held_packets, 3);
 	rig_mac_set(rig, frame_host_mac(B_UNTAGGED), VLAN_B, (port_t){ B_UNTAGGED });
 	rig_drain(rig);
 	cr_assert_eq(rig_release(rig, B_UNTAGGED, 4), 3);

@@ -40,18 +40,19 @@ static json_t *group(uint32_t at)
 
 static json_t *port(uint32_t at)
 {
-	json_t *one = json_pack("{s:b, s:b, s:b, s:I, s:s, s:i, s:i, s:i, s:{}, s:n, s:s}", "admin",
-				1, "link", 1, "present", 1, "speed_bps", (json_int_t)1000000000,
+	json_t *one = json_pack("{s:b, s:b, s:b, s:I, s:s, s:i, s:i, s:{}, s:n, s:s}", "admin", 1,
+				"link", 1, "present", 1, "speed_bps", (json_int_t)1000000000,
 				"pfc_path", "software", "pfc_enable", 8, "headroom_need_bytes",
-				30000, "refused_packets", 0, "drops", "hello", "devargs", "net_x");
+				30000, "drops", "hello", "devargs", "net_x");
 	json_t *queues = json_array(), *groups = json_array(), *priorities = json_array();
 	char name[16];
 
 	snprintf(name, sizeof(name), "Ethernet%u", at * 4);
 	json_object_set_new(one, "name", json_string(name));
 	json_object_set_new(one, "stats",
-			    json_pack("{s:i, s:i, s:i, s:i}", "rx_missed", 0, "rx_no_buffer", 0,
-				      "pause_rx_pkts", 0, "impair_lost_packets", 0));
+			    json_pack("{s:i, s:i, s:i, s:i, s:i}", "rx_missed", 0, "rx_no_buffer",
+				      0, "pause_rx_pkts", 0, "impair_lost_packets", 0,
+				      "tx_retried_packets", 0));
 	for (uint32_t i = 0; i < 8; i++) {
 		json_array_append_new(queues, queue(i));
 		json_array_append_new(groups, group(i));
@@ -72,11 +73,12 @@ static json_t *healthy(uint64_t uptime_ms)
 
 	for (uint32_t i = 0; i < PORTS; i++)
 		json_array_append_new(ports, port(i));
-	return json_pack("{s:{s:s, s:I, s:i, s:i, s:i}, s:[{s:s, s:i, s:i}], s:o}", "switch",
-			 "boot_id", "a", "uptime_ns", (json_int_t)(uptime_ms * 1000000),
-			 "descriptors", 8000, "descriptors_in_use", 0, "queued_packets", 0, "pools",
-			 "name", "lossy", "shared_bytes", 200000, "shared_curr_occupancy_bytes", 0,
-			 "ports", ports);
+	return json_pack("{s:{s:s, s:I, s:i, s:i, s:i, s:i, s:i}, s:[{s:s, s:i, s:i}], s:o}",
+			 "switch", "boot_id", "a", "uptime_ns", (json_int_t)(uptime_ms * 1000000),
+			 "shared_descriptors", 8000, "descriptors_in_use", 0,
+			 "headroom_descriptors_in_use", 0, "queued_packets", 0, "held_packets", 0,
+			 "pools", "name", "lossy", "shared_bytes", 200000,
+			 "shared_curr_occupancy_bytes", 0, "ports", ports);
 }
 
 // Sets the member at a path such as "ports.0.link"; what is not there is made.
@@ -361,8 +363,29 @@ static const struct row {
 	  WHY_WARNING,
 	  "port",
 	  { "7,900 of 8,000" } },
-	{ "frames wait for an address",
+	{ "descriptors of headroom are others",
+	  "switch.descriptors_in_use=7900 switch.headroom_descriptors_in_use=1400",
+	  "",
+	  NULL,
+	  WHY_NOTE,
+	  "",
+	  { NULL } },
+	{ "shared ones run out while headroom is used",
+	  "switch.descriptors_in_use=8300 switch.headroom_descriptors_in_use=500",
+	  "",
+	  "descriptors",
+	  WHY_WARNING,
+	  "port",
+	  { "7,800 of 8,000" } },
+	{ "frames between two lcores wait for no address",
 	  "switch.queued_packets=5",
+	  "",
+	  NULL,
+	  WHY_NOTE,
+	  "",
+	  { NULL } },
+	{ "frames wait for an address",
+	  "switch.queued_packets=9 switch.held_packets=5",
 	  "",
 	  "unknown_mac",
 	  WHY_WARNING,
@@ -399,7 +422,7 @@ static const struct row {
 	  { "14/s" } },
 	{ "the device refuses frames",
 	  "",
-	  "ports.0.refused_packets=7",
+	  "ports.0.stats.tx_retried_packets=7",
 	  "refused",
 	  WHY_WARNING,
 	  "port",

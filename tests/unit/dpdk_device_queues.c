@@ -186,6 +186,7 @@ Test(device_queues, a_full_queue_blocks_its_own_class, .init = setup, .fini = un
 		     30 - SHALLOW);
 	cr_assert_gt(io->pending_count, 0);
 	cr_assert_leq(io->pending_count, PKTIO_BURST);
+	cr_assert_eq(io->retried_packets, io->pending_count, "each once, however often offered");
 	// All others have gone, and go on going.
 	cr_assert_eq(leave(PRIO_4, DEEP), 30);
 	cr_assert_eq(leave(REST, DEEP), 30);
@@ -207,6 +208,8 @@ Test(device_queues, a_full_queue_blocks_its_own_class, .init = setup, .fini = un
 	}
 	cr_assert_eq(io->pending_count, 0);
 	cr_assert_eq(io->queues->full, 0);
+	cr_assert_leq(io->retried_packets, 40 - SHALLOW, "a count, and of frames of one queue");
+	cr_assert_gt(io->retried_packets, 0);
 	finish();
 }
 
@@ -264,4 +267,38 @@ Test(device_queues, a_link_that_goes_down, .init = setup, .fini = unit_stop_eal)
 	cr_assert(sw_conserved(bench.rig->sw));
 	leave(PRIO_3, DEEP);
 	cr_assert_eq(rte_mempool_avail_count(bench.pool), MBUFS);
+}
+
+// Without a queue per priority: the ring takes what it holds, and what it does not is counted when
+// it is offered first, not again while it waits.
+Test(device_queues, what_a_ring_does_not_take_is_counted_once, .init = setup, .fini = unit_stop_eal)
+{
+	struct pktio *io = &bench.in.io[DST];
+	struct pkt *pkts[SHALLOW + 5];
+
+	io->queues = NULL;
+	io->link_tx = bench.tx[DST][PRIO_3];
+	for (uint32_t i = 0; i < SHALLOW + 5; i++) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(bench.pool);
+
+		cr_assert_not_null(m);
+		cr_assert_not_null(rte_pktmbuf_append(m, LEN));
+		pkts[i] = pkt_from_mbuf(m);
+	}
+	pktio_tx(io, pkts, SHALLOW);
+	cr_assert_eq(io->retried_packets, 0);
+	pktio_tx(io, pkts + SHALLOW, 5);
+	cr_assert_eq(io->retried_packets, 5);
+	cr_assert_not(pktio_flush(io));
+	cr_assert_not(pktio_flush(io));
+	cr_assert_eq(io->retried_packets, 5);
+	for (uint32_t i = 0; i < SHALLOW; i++) {
+		void *m;
+
+		cr_assert_eq(rte_ring_sc_dequeue(bench.tx[DST][PRIO_3], &m), 0);
+		rte_pktmbuf_free(m);
+	}
+	cr_assert(pktio_flush(io));
+	cr_assert_eq(io->pending_count, 0);
+	cr_assert_eq(io->retried_packets, 5, "it counts, and never goes back");
 }
