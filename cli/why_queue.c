@@ -91,6 +91,23 @@ static void find_fillers(const struct why *why, struct fillers *fillers)
 	}
 }
 
+// Nothing was in it at either look, nor went through it or was dropped there in between.
+static bool is_idle(const struct why *why)
+{
+	const json_t *before = why_element(why->port_before, "queues", why->at);
+
+	return held_bytes(why) == 0 && why_number(before, queue_key.curr_occupancy_bytes) == 0 &&
+	       why_grown(why, "queues", why->at, queue_key.packets) == 0 &&
+	       why_grown(why, "queues", why->at, queue_key.dropped_packets) == 0;
+}
+
+static enum why_severity severity_of_pause(const struct why *why, bool paused, uint64_t share)
+{
+	if (is_idle(why))
+		return WHY_NOTE;
+	return paused || share >= MOST_PPM ? WHY_WRONG : WHY_WARNING;
+}
+
 // One priority that pauses the queue.
 static void paused_by(struct why *why, uint32_t prio)
 {
@@ -108,7 +125,7 @@ static void paused_by(struct why *why, uint32_t prio)
 	if (paused)
 		snprintf(since, sizeof(since), ", now for %s ms",
 			 why_count(why_number(now, prio_key.rx_pause_recent_us) / 1000));
-	finding = why_add(why, paused || share >= MOST_PPM ? WHY_WRONG : WHY_WARNING,
+	finding = why_add(why, severity_of_pause(why, paused, share),
 			  "the peer of %s pauses priority %" PRIu32 "%s (%" PRIu64
 			  "%% of the last %" PRIu64 " ms): the queue holds %s bytes%s",
 			  why->scene->port, prio, since, share / 10000, why->elapsed_ns / 1000000,
