@@ -1,49 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // CNPs per pair of addresses as JSON. Each lcore counts what it receives; a pair whose CNPs came
-// in on ports of several lcores is added up here, errors too, which keeps both bounds.
+// in on ports of several lcores is one row (cnp_merge.h).
 
 #include "dataplane/cnp_json.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bytes.h"
+#include "dataplane/cnp_merge.h"
 #include "dataplane/dpdk/snapshot.h"
-
-enum { FLOWS_MAX = LCORE_MAX * CNP_FLOW_COUNT };
-
-struct all_flows {
-	uint32_t count;
-	struct cnp_flow flow[FLOWS_MAX];
-};
-
-static bool same_pair(const struct cnp_flow *a, const struct cnp_flow *b)
-{
-	return a->src_hi == b->src_hi && a->src_lo == b->src_lo && a->dst_hi == b->dst_hi &&
-	       a->dst_lo == b->dst_lo;
-}
-
-static void add_flow(struct all_flows *all, const struct cnp_flow *flow)
-{
-	for (uint32_t i = 0; i < all->count; i++) {
-		if (!same_pair(&all->flow[i], flow))
-			continue;
-		all->flow[i].count += flow->count;
-		all->flow[i].error += flow->error;
-		return;
-	}
-	all->flow[all->count++] = *flow;
-}
-
-static int most_first(const void *a, const void *b)
-{
-	const struct cnp_flow *x = a;
-	const struct cnp_flow *y = b;
-
-	return (x->count < y->count) - (x->count > y->count);
-}
 
 static void set_address(json_t *object, const char *key, uint64_t hi, uint64_t lo)
 {
@@ -73,7 +40,7 @@ static json_t *flow_json(const struct cnp_flow *flow)
 json_t *cnp_json(struct workers *workers, struct instance *in)
 {
 	struct cnp_list *list = calloc(1, sizeof(*list));
-	struct all_flows *all = calloc(1, sizeof(*all));
+	struct cnp_pairs *all = calloc(1, sizeof(*all));
 	struct message message = { .kind = MESSAGE_CNP_LIST, .instance = in };
 	json_t *answer = NULL;
 	json_t *flows;
@@ -82,14 +49,10 @@ json_t *cnp_json(struct workers *workers, struct instance *in)
 		goto out;
 	message.cnp = list;
 	workers_call(workers, &message);
-	for (uint32_t i = 0; i < list->lcore_count; i++) {
-		for (uint32_t k = 0; k < list->flows[i].used; k++)
-			add_flow(all, &list->flows[i].flow[k]);
-	}
-	qsort(all->flow, all->count, sizeof(all->flow[0]), most_first);
+	cnp_merge(list->flows, list->lcore_count, all);
 	flows = json_array();
 	for (uint32_t i = 0; i < all->count; i++)
-		json_array_append_new(flows, flow_json(&all->flow[i]));
+		json_array_append_new(flows, flow_json(&all->pair[i]));
 	answer = json_object();
 	json_object_set_new(answer, "uptime_ns", json_integer((json_int_t)list->now.v));
 	json_object_set_new(answer, "flows", flows);
