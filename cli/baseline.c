@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A baseline is a whole answer in $XDG_CACHE_HOME/weft/SWITCH.json (or ~/.cache/weft), replaced in
-// one step. Objects are found again by name or place, counters by their rows in the schema, so a
-// port or a pool that is new has no baseline.
+// one step, with the parts that have been cleared as its member "cleared". Objects are found again
+// by name or place, counters by their rows in the schema, so a port or a pool that is new has no
+// baseline.
 //
 // Invariant: no difference is below 0. A switch that was started again has another boot_id, and its
 // counters are shown as they are.
@@ -213,27 +214,47 @@ static void subtract_named(json_t *reply, const json_t *before, const char *list
 		subtract_one(element, find_named(then, element));
 }
 
-bool baseline_apply(json_t *reply)
+// The baseline of a switch, NULL: there is none of this life of it. A new reference.
+static json_t *load(const char *path, const char *boot)
+{
+	json_t *before = json_load_file(path, 0, NULL);
+	const char *then = text_of(before, "boot_id");
+
+	if (then != NULL && strcmp(then, boot) == 0)
+		return before;
+	json_decref(before);
+	return NULL;
+}
+
+// What has been cleared: a baseline that does not say was made for all.
+static enum baseline_part parts_of(const json_t *before)
+{
+	const json_t *parts = json_object_get(before, "cleared");
+
+	if (before == NULL)
+		return 0;
+	return json_is_integer(parts) ? json_integer_value(parts) & BASELINE_ALL : BASELINE_ALL;
+}
+
+enum baseline_part baseline_apply(json_t *reply)
 {
 	const char *boot = text_of(reply, "boot_id");
-	const char *then;
+	enum baseline_part parts;
 	char path[PATH_BYTES];
 	json_t *before;
-	bool same;
 
 	if (boot == NULL || !find_file(reply, ".json", path))
-		return false;
-	before = json_load_file(path, 0, NULL);
-	then = text_of(before, "boot_id");
-	same = then != NULL && strcmp(then, boot) == 0;
-	if (same) {
+		return 0;
+	before = load(path, boot);
+	parts = parts_of(before);
+	if (before != NULL) {
 		subtract_rows(json_object_get(reply, "switch"), json_object_get(before, "switch"),
 			      switch_rows);
 		subtract_named(reply, before, "pools", subtract_pool);
 		subtract_named(reply, before, "ports", subtract_port);
 	}
 	json_decref(before);
-	return same;
+	return parts;
 }
 
 // --- baselines of some counters -----------------------------------------------------------------
@@ -253,34 +274,41 @@ static void restore_rows(json_t *object, const json_t *before, const struct coun
 	}
 }
 
-static bool is_watchdog(const char *key)
+// Part of a queue's counter, and of a port's: sums of drops go with the reasons that they are sums
+// of, or those that a screen takes off them would have another beginning.
+static enum baseline_part queue_part(const char *key)
 {
-	return strncmp(key, "pfc_wd_", 7) == 0;
+	return strncmp(key, "pfc_wd_", 7) == 0 ? BASELINE_PFCWD : BASELINE_QUEUE;
 }
 
-static void restore_queue(json_t *queue, const json_t *before, bool counters, bool watchdog)
+static enum baseline_part port_part(const char *key)
 {
-	for (const struct counter_row *row = queue_rows; row->key != NULL; row++) {
-		const struct counter_row one[2] = { *row, { NULL, false } };
+	return strcmp(key, "in_dropped_pkts") == 0 || strcmp(key, "out_dropped_pkts") == 0 ?
+		       BASELINE_DROPS :
+		       BASELINE_SWITCH;
+}
 
-		if (is_watchdog(row->key) ? watchdog : counters)
-			restore_rows(queue, before, one);
+// Likewise of an object whose counters belong to several parts: those that are not in `parts`.
+static void restore_others(json_t *object, const json_t *before, const struct counter_row *rows,
+			   enum baseline_part (*part_of)(const char *key), enum baseline_part parts)
+{
+	for (; rows->key != NULL; rows++) {
+		const struct counter_row one[2] = { *rows, { NULL, false } };
+
+		if (!(part_of(rows->key) & parts))
+			restore_rows(object, before, one);
 	}
 }
 
 static void restore_port(json_t *port, const json_t *before, enum baseline_part parts)
 {
-	const bool queue = !(parts & BASELINE_QUEUE);
-	const bool watchdog = !(parts & BASELINE_PFCWD);
-
-	if (!(parts & BASELINE_SWITCH))
-		restore_rows(json_object_get(port, "stats"), json_object_get(before, "stats"),
-			     port_rows);
+	restore_others(json_object_get(port, "stats"), json_object_get(before, "stats"), port_rows,
+		       port_part, parts);
 	for (size_t i = 0; i < QUEUE_COUNT; i++) {
 		json_t *one = json_array_get(json_object_get(port, "queues"), i);
 		json_t *then = json_array_get(json_object_get(before, "queues"), i);
 
-		restore_queue(one, then, queue, watchdog);
+		restore_others(one, then, queue_rows, queue_part, parts);
 		one = json_array_get(json_object_get(port, "priorities"), i);
 		then = json_array_get(json_object_get(before, "priorities"), i);
 		if (!(parts & BASELINE_PRIO))
@@ -318,7 +346,6 @@ int baseline_save(const json_t *reply, enum baseline_part parts)
 	const char *boot = text_of(reply, "boot_id");
 	char path[PATH_BYTES];
 	json_t *before, *draft;
-	const char *then;
 	int rc;
 
 	if (boot == NULL) {
@@ -329,10 +356,10 @@ int baseline_save(const json_t *reply, enum baseline_part parts)
 		fputs("weft: no place to keep cleared counters: HOME is not set\n", stderr);
 		return -ENOENT;
 	}
-	before = json_load_file(path, 0, NULL);
-	then = text_of(before, "boot_id");
+	before = load(path, boot);
 	draft = json_deep_copy(reply);
-	restore(draft, then != NULL && strcmp(then, boot) == 0 ? before : NULL, parts);
+	restore(draft, before, parts);
+	json_object_set_new(draft, "cleared", json_integer(parts | parts_of(before)));
 	rc = write_whole(draft, path);
 	json_decref(draft);
 	json_decref(before);

@@ -7,10 +7,11 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "cli/baseline.h"
 #include "cli/report.h"
 #include "sys/nearest.h"
 
-enum { COMMAND_WORDS_MAX = 8, COMMAND_ALIAS_WORDS = 4 };
+enum { COMMAND_WORDS_MAX = 8, COMMAND_ALIAS_WORDS = 4, COUNTS_SHIFT = 20 };
 
 struct query {
 	json_t *reply;  // the switch's answer
@@ -34,12 +35,11 @@ enum command_takes {
 	TAKES_PORT = 1, // one more word: a port
 	TAKES_KIND = 2, // the target gets ?watermark=KIND
 	TAKES_BOTH = TAKES_PORT | TAKES_KIND,
-	TAKES_ONE_PORT = 4,  // with TAKES_PORT: must be given, and goes with the request
-	COUNTS = 8,          // shows counters, without what the user has cleared (cli/baseline.h)
-	TAKES_QUEUE_ON = 16, // three more words: a port, a queue, on or off
-	TAKES_ON = 32,       // one more word: on or off
-	TAKES_PREFIX = 64,   // one more word: an address or network, goes with the request
-	TAKES_QUEUE = 128,   // with TAKES_PORT: a queue may follow the port
+	TAKES_ONE_PORT = 4,     // with TAKES_PORT: must be given, and goes with the request
+	TAKES_QUEUE_ON = 16,    // three more words: a port, a queue, on or off
+	TAKES_ON = 32,          // one more word: on or off
+	TAKES_PREFIX = 64,      // one more word: an address or network, goes with the request
+	TAKES_QUEUE = 128,      // with TAKES_PORT: a queue may follow the port
 	TAKES_PERSISTENT = 256, // the target gets ?watermark=persistent
 	TWICE = 512,            // asks a second time, a moment later
 	ALSO_QOS = 1024,        // asks for /v1/qos too
@@ -50,6 +50,14 @@ enum command_takes {
 	ALSO_LLDP = 1 << 18,    // asks for /v1/lldp too, if the switch has it
 	NEEDS_PORT = 1 << 17,   // with TAKES_PORT: must be given
 	LOOPS = 1 << 19,        // looks again and again (cli/watch.h)
+	// shows counters, without what the user has cleared: which parts of cli/baseline.h
+	COUNTS_PORTS = BASELINE_SWITCH << COUNTS_SHIFT,
+	COUNTS_PRIOS = BASELINE_PRIO << COUNTS_SHIFT,
+	COUNTS_GROUPS = BASELINE_PG << COUNTS_SHIFT,
+	COUNTS_QUEUES = BASELINE_QUEUE << COUNTS_SHIFT,
+	COUNTS_PFCWD = BASELINE_PFCWD << COUNTS_SHIFT,
+	COUNTS_DROPS = BASELINE_DROPS << COUNTS_SHIFT,
+	COUNTS = BASELINE_ALL << COUNTS_SHIFT,
 };
 
 struct command {

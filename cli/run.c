@@ -26,7 +26,7 @@ struct running {
 	const char *name; // of the switch, NULL: the only one
 	char target[TARGET_BYTES];
 	struct report report;
-	bool cleared; // counters are shown without what the user has cleared
+	bool cleared; // counters that are shown have been cleared by the user
 };
 
 // Makes the last words values of the query: ?port=Ethernet4&queue=3&on=on. False after a line on
@@ -180,10 +180,11 @@ static int ask(const struct running *run, struct query *query)
 
 static int show(struct running *run, struct query *query)
 {
+	const uint32_t counts = (uint32_t)(run->command->takes & COUNTS) >> COUNTS_SHIFT;
 	int rc = port_check(query);
 
-	if (rc == 0 && (run->command->takes & COUNTS) && !run->options->total) {
-		run->cleared = baseline_apply(query->reply);
+	if (rc == 0 && counts != 0 && !run->options->total) {
+		run->cleared = (baseline_apply(query->reply) & counts) != 0;
 		baseline_apply(query->before);
 	}
 	if (rc == 0)

@@ -93,6 +93,14 @@ def hooked(request):
     return reply(b'{"error": "no such port"}', '400 Error')
 
 
+def partly(request):
+    """Counters that are cleared in parts: those of well_behaved, of a switch with another name."""
+    path = request.partition('?')[0]
+    if path == 'GET /v1/stats':
+        return reply(answer('stats').replace(b'"name": "lab"', b'"name": "part"'))
+    return well_behaved(request)
+
+
 class Growing:
     """A switch with traffic: each look is a second after the one before, and counters grow."""
     GROWTH = {('stats', 'if_in_octets'): 625_000_000, ('stats', 'if_out_octets'): 125_000_000,
@@ -141,6 +149,7 @@ SWITCHES = {
     'two/green': well_behaved,
     'wd/storm': storming,
     'hook/hook': hooked,
+    'part/part': partly,
     'nic/nic': lambda request: reply(answer('nic')),
     'bad/odd': lambda request: reply(answer('odd')),
     'bad/chunks': lambda request: chunked(answer('mac'), 7),
