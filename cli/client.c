@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <grp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,10 +74,24 @@ int client_list(const char *dir_path, struct client_names *names)
 	return -error;
 }
 
-static void print_names(const struct client_names *names)
+// Every word on stderr goes through here.
+__attribute__((format(printf, 2, 3))) static void complain(const struct client_request *request,
+							   const char *text, ...)
+{
+	va_list args;
+
+	if (request->quiet)
+		return;
+	va_start(args, text);
+	vfprintf(stderr, text, args);
+	va_end(args);
+}
+
+static void complain_names(const struct client_request *request, const struct client_names *names)
 {
 	for (uint32_t i = 0; i < names->count; i++)
-		fprintf(stderr, "%s%s", i > 0 ? ", " : "", names->name[i]);
+		complain(request, "%s%s", i > 0 ? ", " : "", names->name[i]);
+	complain(request, "\n");
 }
 
 static void fail(const struct client_request *request, enum client_fault fault)
@@ -89,29 +104,30 @@ static void fail(const struct client_request *request, enum client_fault fault)
 static void complain_none(const struct client_request *request, int error)
 {
 	if (error == -EACCES) {
-		fprintf(stderr, "weft: %s: no permission to look for switches there\n",
-			request->run_dir);
+		complain(request, "weft: %s: no permission to look for switches there\n",
+			 request->run_dir);
 		fail(request, CLIENT_DENIED);
 	} else {
-		fprintf(stderr, "weft: no switch is running (no socket in %s)\n", request->run_dir);
+		complain(request, "weft: no switch is running (no socket in %s)\n",
+			 request->run_dir);
 		fail(request, CLIENT_ABSENT);
 	}
 }
 
 // The switch that was asked for is not among those that run.
-static void complain_unknown(const char *name, const struct client_names *names)
+static void complain_unknown(const struct client_request *request, const char *name,
+			     const struct client_names *names)
 {
 	struct nearest near = nearest_to(name);
 
 	for (uint32_t i = 0; i < names->count; i++)
 		nearest_offer(&near, names->name[i]);
-	fprintf(stderr, "weft: switch %s is not running", name);
+	complain(request, "weft: switch %s is not running", name);
 	if (near.best != NULL)
-		fprintf(stderr, "; did you mean %s? running: ", near.best);
+		complain(request, "; did you mean %s? running: ", near.best);
 	else
-		fputs("; running: ", stderr);
-	print_names(names);
-	fputc('\n', stderr);
+		complain(request, "; running: ");
+	complain_names(request, names);
 }
 
 // Chooses the switch and writes the path of its socket. False after a line on stderr.
@@ -127,27 +143,26 @@ static bool find_socket(const struct client_request *request, size_t path_bytes,
 		return false;
 	}
 	if (name == NULL && names.count > 1) {
-		fputs("weft: several switches are running; choose one with -n, or -n all: ",
-		      stderr);
-		print_names(&names);
-		fputc('\n', stderr);
+		complain(request,
+			 "weft: several switches are running; choose one with -n, or -n all: ");
+		complain_names(request, &names);
 		return false;
 	}
 	if (name == NULL)
 		name = names.name[0];
 	if (bsearch(name, names.name, names.count, CLIENT_NAME_BYTES, compare_names) == NULL) {
-		complain_unknown(name, &names);
+		complain_unknown(request, name, &names);
 		return false;
 	}
 	if (snprintf(path, path_bytes, "%s/%s.sock", request->run_dir, name) >= (int)path_bytes) {
-		fprintf(stderr, "weft: %s: path too long for a socket\n", request->run_dir);
+		complain(request, "weft: %s: path too long for a socket\n", request->run_dir);
 		return false;
 	}
 	return true;
 }
 
 // A socket that may not be written to belongs to a group that the user is not in.
-static void complain_denied(const char *path)
+static void complain_denied(const struct client_request *request, const char *path)
 {
 	struct stat st;
 	struct group entry, *group = NULL;
@@ -155,10 +170,10 @@ static void complain_denied(const char *path)
 
 	if (stat(path, &st) == 0 && (st.st_mode & S_IWGRP) != 0 &&
 	    getgrgid_r(st.st_gid, &entry, names, sizeof(names), &group) == 0 && group != NULL)
-		fprintf(stderr, "weft: %s: no permission; be root, or a member of the group %s\n",
-			path, group->gr_name);
+		complain(request, "weft: %s: no permission; be root, or a member of the group %s\n",
+			 path, group->gr_name);
 	else
-		fprintf(stderr, "weft: %s: no permission; be root\n", path);
+		complain(request, "weft: %s: no permission; be root\n", path);
 }
 
 // A connected socket, or -1 after a line on stderr.
@@ -173,12 +188,12 @@ static int connect_to(const struct client_request *request, const struct sockadd
 		return fd;
 	fail(request, errno == EACCES ? CLIENT_DENIED : CLIENT_ABSENT);
 	if (errno == ECONNREFUSED)
-		fprintf(stderr, "weft: %s: no switch behind this socket (it has ended)\n",
-			address->sun_path);
+		complain(request, "weft: %s: no switch behind this socket (it has ended)\n",
+			 address->sun_path);
 	else if (errno == EACCES)
-		complain_denied(address->sun_path);
+		complain_denied(request, address->sun_path);
 	else
-		fprintf(stderr, "weft: %s: %s\n", address->sun_path, strerror(errno));
+		complain(request, "weft: %s: %s\n", address->sun_path, strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	return -1;
@@ -231,8 +246,8 @@ static bool grow(struct reply_buffer *buffer)
 }
 
 // Reads until the reply is whole. False after a line on stderr.
-static bool read_reply(int fd, const char *path, struct reply_buffer *buffer,
-		       struct http_reply *reply)
+static bool read_reply(const struct client_request *request, int fd, const char *path,
+		       struct reply_buffer *buffer, struct http_reply *reply)
 {
 	enum http_verdict verdict = HTTP_MORE;
 
@@ -245,25 +260,26 @@ static bool read_reply(int fd, const char *path, struct reply_buffer *buffer,
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0) {
-			fprintf(stderr, "weft: %s: %s\n", path,
-				errno == EAGAIN ? "the switch does not answer" : strerror(errno));
+			complain(request, "weft: %s: %s\n", path,
+				 errno == EAGAIN ? "the switch does not answer" : strerror(errno));
 			return false;
 		}
 		buffer->len += (size_t)n;
 		verdict = http_parse(buffer->data, buffer->len, n == 0, reply);
 	}
 	if (verdict == HTTP_BAD)
-		fprintf(stderr, "weft: %s: the answer is cut short or not HTTP\n", path);
+		complain(request, "weft: %s: the answer is cut short or not HTTP\n", path);
 	return verdict == HTTP_DONE;
 }
 
 // What else the switch says of a refusal, a line each.
-static void complain_lines(const char *before, const json_t *lines)
+static void complain_lines(const struct client_request *request, const char *before,
+			   const json_t *lines)
 {
 	if (json_array_size(lines) > 0 && before[0] != '\0')
-		fprintf(stderr, "%s\n", before);
+		complain(request, "%s\n", before);
 	for (size_t i = 0; i < json_array_size(lines); i++)
-		fprintf(stderr, "  %s\n", json_string_value(json_array_get(lines, i)));
+		complain(request, "  %s\n", json_string_value(json_array_get(lines, i)));
 }
 
 // The JSON of a reply; what the switch refused is said in its own words.
@@ -278,18 +294,14 @@ static json_t *decode(const char *path, const struct client_request *request,
 		return json_object(); // done, and nothing to say
 	body = json_loadb(reply->body, reply->body_bytes, JSON_REJECT_DUPLICATES, &error);
 	why = json_string_value(json_object_get(body, "error"));
-	if (reply->status >= 300 && request->quiet) {
-		json_decref(body);
-		return NULL;
-	}
 	if (reply->status >= 300) {
-		fprintf(stderr, "weft: %s: the switch refused (%u)%s%s\n", path, reply->status,
-			why != NULL ? ": " : "", why != NULL ? why : "");
-		complain_lines("", json_object_get(body, "errors"));
-		complain_lines("It would drop:", json_object_get(body, "drops"));
+		complain(request, "weft: %s: the switch refused (%u)%s%s\n", path, reply->status,
+			 why != NULL ? ": " : "", why != NULL ? why : "");
+		complain_lines(request, "", json_object_get(body, "errors"));
+		complain_lines(request, "It would drop:", json_object_get(body, "drops"));
 	} else if (!json_is_object(body)) {
-		fprintf(stderr, "weft: %s: the answer is not a JSON object: %s\n", path,
-			body == NULL ? error.text : "another value");
+		complain(request, "weft: %s: the answer is not a JSON object: %s\n", path,
+			 body == NULL ? error.text : "another value");
 	} else {
 		return body;
 	}
@@ -312,8 +324,8 @@ json_t *client_call(const struct client_request *request)
 		return NULL;
 	fail(request, CLIENT_REFUSED);
 	if (!send_request(fd, request))
-		fprintf(stderr, "weft: %s: %s\n", address.sun_path, strerror(errno));
-	else if (read_reply(fd, address.sun_path, &buffer, &reply))
+		complain(request, "weft: %s: %s\n", address.sun_path, strerror(errno));
+	else if (read_reply(request, fd, address.sun_path, &buffer, &reply))
 		body = decode(address.sun_path, request, &reply);
 	free(buffer.data);
 	close(fd);

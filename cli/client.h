@@ -21,7 +21,7 @@ struct client_request {
 	const char *target;       // path and query
 	const char *body;         // JSON, NULL: none
 	enum client_fault *fault; // what NULL means; may be NULL itself
-	bool quiet;               // say nothing when the switch refuses
+	bool quiet;               // say nothing, whatever fails
 };
 
 enum { CLIENT_NAMES_MAX = 64, CLIENT_NAME_BYTES = 64 };
@@ -34,5 +34,6 @@ struct client_names {
 // Names of the switches that have a socket in a directory, sorted; 0, or -errno and none.
 int client_list(const char *run_dir, struct client_names *names);
 
-// The answer as a JSON object that the caller releases, or NULL after a line on stderr.
+// The answer as a JSON object that the caller releases, or NULL after a line on stderr, if the
+// request is not quiet.
 json_t *client_call(const struct client_request *request);

@@ -256,6 +256,18 @@ static void row_addresses(json_t *row, const struct query *query, const json_t *
 	row_text(row, len > 0 ? text : "-");
 }
 
+// `member` NULL: the VLAN has none.
+static void add_member(struct table *table, const struct query *query, const json_t *vlan,
+		       const json_t *member)
+{
+	json_t *row = table_row(table);
+
+	row_member(row, vlan, "vlan");
+	row_addresses(row, query, vlan);
+	row_member(row, member, "name");
+	row_member(row, member, "tagging");
+}
+
 int cmd_show_vlan(const struct query *query, struct report *report)
 {
 	struct table *table = report_table(report, "vlans", COLUMNS(vlan_columns));
@@ -265,15 +277,10 @@ int cmd_show_vlan(const struct query *query, struct report *report)
 		const json_t *vlan = json_array_get(vlans, i);
 		const json_t *members = json_object_get(vlan, "members");
 
-		for (size_t k = 0; k < json_array_size(members); k++) {
-			const json_t *member = json_array_get(members, k);
-			json_t *row = table_row(table);
-
-			row_member(row, vlan, "vlan");
-			row_addresses(row, query, vlan);
-			row_member(row, member, "name");
-			row_member(row, member, "tagging");
-		}
+		if (json_array_size(members) == 0)
+			add_member(table, query, vlan, NULL);
+		for (size_t k = 0; k < json_array_size(members); k++)
+			add_member(table, query, vlan, json_array_get(members, k));
 	}
 	return 0;
 }

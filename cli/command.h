@@ -109,6 +109,10 @@ uint32_t command_value_count(const struct command *command);
 const struct command *command_find(const char *const *words, uint32_t count,
 				   const char *const **values, bool *listed);
 
+// Whether there is help about the words: commands that begin with them, or one that takes the last
+// of them as values. False after a line on stderr.
+bool command_known(const char *const *words, uint32_t count);
+
 // Prints commands that begin with the words, with a line of help each.
 void command_help(const char *const *words, uint32_t count, FILE *out);
 

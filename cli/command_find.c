@@ -349,6 +349,31 @@ static const char *word_name(const struct command *command)
 	return command->takes & TAKES_PORT ? "[PORT]" : "";
 }
 
+// Whether help about `count` words is about this row: it begins with them, or is the whole of them
+// but for values.
+static bool is_about(const struct command *command, const struct spelled *spelled, uint32_t count)
+{
+	if (!begins(command, spelled))
+		return false;
+	return spelled->count == count ||
+	       (ends_at(command, spelled->count) &&
+		(takes_word(command) || command_value_count(command) > 0));
+}
+
+bool command_known(const char *const *words, uint32_t count)
+{
+	struct spelled spelled;
+
+	if (!spell(words, count, &spelled))
+		return false;
+	for (uint32_t i = 0; i < command_count; i++) {
+		if (is_about(&commands[i], &spelled, count))
+			return true;
+	}
+	complain_unknown(words, &spelled);
+	return false;
+}
+
 void command_help(const char *const *words, uint32_t count, FILE *out)
 {
 	struct spelled spelled;
@@ -361,7 +386,7 @@ void command_help(const char *const *words, uint32_t count, FILE *out)
 		const char *word = word_name(command);
 		char line[96];
 
-		if (spelled.count != count || !begins(command, &spelled))
+		if (!is_about(command, &spelled, count))
 			continue;
 		snprintf(line, sizeof(line), "%s%s%s%s%s", command->words,
 			 usage[0] != '\0' ? " " : "", usage, word[0] != '\0' ? " " : "", word);

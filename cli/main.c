@@ -12,15 +12,24 @@
 #include "cli/config.h"
 #include "cli/run.h"
 
-static int help(const struct options *options)
+// Help about words, be they behind "help" or before --help.
+static int help(struct options *options)
 {
-	const bool named = options->word_count > 0 && strcmp(options->words[0], "help") == 0;
+	const char **words = options->words;
+	bool config;
 
+	if (options->word_count > 0 && strcmp(words[0], "help") == 0)
+		memmove(words, words + 1, --options->word_count * sizeof(words[0]));
+	config = options->word_count > 0 && strcmp(words[0], "config") == 0;
+	command_expand(words, &options->word_count);
+	if (!config && !command_known(words, options->word_count))
+		return EXIT_USAGE;
 	fputs("usage: weft [OPTION]... WORD...\n\n", stdout);
-	command_help(options->words + named, options->word_count - named, stdout);
-	if (options->word_count > named && strcmp(options->words[named], "config") == 0)
-		config_help(options->words + named + 1, options->word_count - named - 1, stdout);
-	else if (options->word_count == named)
+	if (config)
+		config_help(words + 1, options->word_count - 1, stdout);
+	else
+		command_help(words, options->word_count, stdout);
+	if (options->word_count == 0)
 		fprintf(stdout, "  weft %-56s %s\n", "config ...",
 			"change a running switch; see weft config");
 	fputc('\n', stdout);

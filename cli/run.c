@@ -29,8 +29,15 @@ struct running {
 	bool cleared; // counters that are shown have been cleared by the user
 };
 
+// Whether a word would be more than one value of a request: no name of a port, address or number
+// has such a character.
+static bool is_no_value(const char *word)
+{
+	return word[strcspn(word, " \r\n&?#%+")] != '\0';
+}
+
 // Makes the last words values of the query: ?port=Ethernet4&queue=3&on=on. False after a line on
-// stderr when one has a character that names and numbers do not have.
+// stderr when one cannot be a value.
 static bool add_values(struct running *run)
 {
 	const uint32_t count = command_value_count(run->command);
@@ -41,9 +48,7 @@ static bool add_values(struct running *run)
 		const size_t key_len = strcspn(key, " ");
 		const size_t len = strlen(run->target);
 
-		if (strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				 "_.,-") != strlen(word) ||
-		    len + key_len + strlen(word) + 2 >= TARGET_BYTES) {
+		if (is_no_value(word) || len + key_len + strlen(word) + 2 >= TARGET_BYTES) {
 			fprintf(stderr, "weft: %s: %s is no value\n", run->command->words, word);
 			return false;
 		}
@@ -80,7 +85,7 @@ static bool make_target(struct running *run)
 		key = "&port=";
 	if (word != NULL && takes & TAKES_PREFIX)
 		key = "?prefix=";
-	if (key != NULL && word[strcspn(word, " \r\n&?#%+")] != '\0') {
+	if (key != NULL && is_no_value(word)) {
 		fprintf(stderr, "weft: no %s %s; see weft show %s\n",
 			takes & TAKES_PREFIX ? "prefix" : "port", word,
 			takes & TAKES_PREFIX ? "route" : "interface");

@@ -85,6 +85,7 @@ def hooked(request):
         return reply(answer('hooks'))
     done = {'POST /v1/debug/tx-disable?port=Ethernet0&on=on': b'{"done": "tx-disable on"}',
             'POST /v1/debug/tx-disable?port=Ethernet0&on=off': b'{"done": "tx-disable off"}',
+            'POST /v1/debug/tx-disable?port=fortyGigE0/0&on=on': b'{"done": "tx-disable on"}',
             'POST /v1/debug/dequeue-disable?port=Ethernet4&queue=0,3&on=on': b'{"done": "dequeue-disable on"}',
             'POST /v1/debug/dequeue-disable?port=Ethernet4&queue=all&on=off': b'{"done": "dequeue-disable off"}',
             'POST /v1/debug/seed?seed=42': b'{"done": "seeded"}'}
@@ -94,10 +95,17 @@ def hooked(request):
 
 
 def partly(request):
-    """Counters that are cleared in parts: those of well_behaved, of a switch with another name."""
+    """Counters that are cleared in parts: those of well_behaved, of a switch with another name. It has
+    a VLAN without ports, and what it says of LLDP cannot be read."""
     path = request.partition('?')[0]
     if path == 'GET /v1/stats':
         return reply(answer('stats').replace(b'"name": "lab"', b'"name": "part"'))
+    if path == 'GET /v1/qos':
+        body = json.loads(answer('rack_qos'))
+        body['vlans'].insert(0, {'vlan': 7, 'members': []})
+        return reply(json.dumps(body).encode())
+    if path == 'GET /v1/lldp':
+        return b'SSH-2.0-OpenSSH_9.2\r\n'
     return well_behaved(request)
 
 
