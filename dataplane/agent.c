@@ -22,6 +22,7 @@
 #include "dataplane/reload.h"
 #include "dataplane/reports.h"
 #include "dataplane/routes.h"
+#include "dataplane/service.h"
 #include "sys/log.h"
 
 enum {
@@ -46,6 +47,7 @@ struct agent {
 	struct event *term;
 	struct event *interrupt;
 	struct event *hangup;
+	struct service *service;
 	uint32_t seconds;
 	uint64_t warned_gap_ns; // poll gaps up to this have been warned about
 	uint32_t count;
@@ -133,6 +135,7 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
 	struct agent *agent = arg;
 
 	log_info("%s: ending", strsignal((int)number));
+	service_stopping(agent->service);
 	event_base_loopbreak(agent->base);
 }
 
@@ -244,6 +247,8 @@ struct agent *agent_open(struct workers *workers, const struct agent_options *op
 		rc = open_switch(agent, &agent->sw[i], options);
 	}
 	if (rc == 0)
+		agent->service = service_open(agent->base, workers);
+	if (agent->service != NULL)
 		return agent;
 	agent_close(agent);
 	return NULL;
@@ -272,6 +277,7 @@ void agent_close(struct agent *agent)
 {
 	if (agent == NULL)
 		return;
+	service_close(agent->service);
 	for (uint32_t i = agent->count; i-- > 0;)
 		close_switch(agent, &agent->sw[i]);
 	remove_event(agent->hangup);

@@ -160,6 +160,7 @@ static void plan_eal(struct program *program)
 		.lcore_count = program->workers.count,
 		.cpu_count = program->options.cpu_count,
 		.name = program->instance[0].config->sw.name,
+		.run_dir = program->options.eal_dir,
 		.memory = program->options.memory,
 		.memory_bytes = EAL_OVERHEAD_BYTES,
 	};

@@ -129,7 +129,7 @@ static enum options_verdict apply(struct options *options, int option)
 	case OPTION_LCORE: return parse_cpus(optarg, options) ? OPTIONS_RUN : OPTIONS_WRONG;
 	case OPTION_NO_HUGE: options->memory = EAL_MEMORY_NO_HUGE; return OPTIONS_RUN;
 	case OPTION_HUGE: options->memory = EAL_MEMORY_HUGE; return OPTIONS_RUN;
-	case OPTION_RUN_DIR: options->run_dir = optarg; return OPTIONS_RUN;
+	case OPTION_RUN_DIR: options->run_dir = options->eal_dir = optarg; return OPTIONS_RUN;
 	case OPTION_STATE_DIR: options->state_dir = optarg; return OPTIONS_RUN;
 	case OPTION_VERSION: puts("weft-switch " WEFT_VERSION); return OPTIONS_DONE;
 	case 'h': fputs(usage, stdout); return OPTIONS_DONE;
@@ -144,6 +144,7 @@ enum options_verdict options_parse(struct options *options, int argc, char **arg
 
 	*options = (struct options){
 		.run_dir = "/run/weft",
+		.eal_dir = "/run", // as other programs of DPDK, and where its tools look
 		.state_dir = "/var/lib/weft",
 	};
 	while (verdict == OPTIONS_RUN &&

@@ -14,6 +14,7 @@ struct options {
 	const char *config[OPTIONS_CONFIG_MAX]; // one switch each
 	uint32_t config_count;
 	const char *run_dir;
+	const char *eal_dir; // whose dpdk/ has the telemetry socket
 	const char *state_dir;
 	enum eal_memory memory;
 	uint32_t cpu_count; // 0: any processors

@@ -2,9 +2,9 @@
 //
 // The EAL's command line from our options.
 //
-// With hugepages the process runs --in-memory: nothing is left in a file system and processes need
-// no prefix to stay apart. Without them the EAL cannot (the two options exclude each other), so all
-// memory is one anonymous mapping of a size given in advance, and the prefix names its directory.
+// With hugepages the process runs --in-memory: nothing is left in a file system. Without them the
+// EAL cannot (the two options exclude each other), so all memory is one anonymous mapping of a size
+// given in advance. Either way its directory, named by the prefix, holds the telemetry socket only.
 
 #include "dataplane/dpdk/eal.h"
 
@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
@@ -165,18 +166,20 @@ static void add_memory(struct arguments *args, const struct eal_options *options
 	add(args, "-m");
 	add(args, "%llu", (unsigned long long)(options->memory_bytes / MEGABYTE + 1));
 	add(args, "--no-shconf");
-	add(args, "--file-prefix");
-	add(args, "weft-%s-%d", options->name, (int)getpid());
 }
 
-// The EAL makes a directory that it has no use for, since nothing is shared. Gone at once, it
-// cannot be left behind by a process that is killed.
-static void remove_directory(const struct eal_options *options)
+static void remove_directory(void)
 {
-	char path[256];
+	rmdir(rte_eal_get_runtime_dir());
+}
 
-	snprintf(path, sizeof(path), "/var/run/dpdk/weft-%s-%d", options->name, (int)getpid());
-	rmdir(path);
+// The EAL makes its directory under one that it takes from the environment. When the process ends
+// it removes its socket, but not the directory: a function that runs after its own does that.
+static void prepare_directory(const struct eal_options *options)
+{
+	setenv("RUNTIME_DIRECTORY", options->run_dir, 1);
+	mkdir(options->run_dir, 0755); // what is wrong with it, the EAL says
+	atexit(remove_directory);
 }
 
 int eal_start(const struct eal_options *options)
@@ -198,7 +201,8 @@ int eal_start(const struct eal_options *options)
 	add(args, "--main-lcore");
 	add(args, "%d", EAL_LCORE_CONTROL);
 	add_memory(args, options);
-	add(args, "--no-telemetry");
+	add(args, "--file-prefix");
+	add(args, "weft-%s", options->name);
 	add(args, "--log-level=*:error");
 	if (options->pci_count == 0)
 		add(args, "--no-pci");
@@ -207,8 +211,8 @@ int eal_start(const struct eal_options *options)
 		add(args, "%s", options->pci[i]);
 	}
 	rte_openlog_stream(stderr);
+	prepare_directory(options);
 	rc = args->cut ? -E2BIG : rte_eal_init(args->argc, args->argv) < 0 ? -rte_errno : 0;
-	remove_directory(options);
 	if (rc != 0)
 		log_err("%s: the DPDK environment does not start: %s", options->name,
 			strerror(-rc));

@@ -17,7 +17,8 @@ enum eal_memory {
 enum { EAL_PCI_MAX = 32 };
 
 struct eal_options {
-	const char *name; // keeps this process apart from others
+	const char *name;    // keeps this process apart from others
+	const char *run_dir; // telemetry's socket is RUN_DIR/dpdk/weft-NAME/dpdk_telemetry.v2
 	enum eal_memory memory;
 	uint64_t memory_bytes;        // what the program will need
 	uint32_t lcore_count;         // forwarding lcores

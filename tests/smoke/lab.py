@@ -117,6 +117,7 @@ class Switch:
         self.config.write_text(f'name = "{name}";\nlldp = {str(lldp).lower()};\n{buffers}\n'
                                f'port = (\n{groups});\n')
         self.process = None
+        self.environment, self.sandbox = None, None     # of its own, if any
 
     def argv(self, *args):
         return [SWITCH, '-c', self.config, '--run-dir', self.test.dir / 'run',
@@ -125,7 +126,8 @@ class Switch:
     def launch(self):
         with open(self.log_path, 'ab') as log:
             self.process = subprocess.Popen(self.argv(), stdin=subprocess.DEVNULL, stdout=log,
-                                            stderr=log)
+                                            stderr=log, env=self.environment,
+                                            preexec_fn=self.sandbox)
         self.test.addCleanup(self.kill)
 
     def start(self):

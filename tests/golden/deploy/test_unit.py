@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""systemd accepts the units that the project ships, and finds them as closed as they are meant to be."""
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+UNITS = ROOT / 'deploy/systemd'
+
+# systemd-analyze security: 0 is locked up, 10 is wide open; what it calls OK ends at 4.9. What is left is
+# what a switch is for: the host's network, packet sockets, devices, and root with seven capabilities.
+EXPOSURE_MAX = 3.5
+
+
+def analyze(*args):
+    return subprocess.run(['systemd-analyze', *args], capture_output=True, text=True, check=False, timeout=60)
+
+
+def verify(text, name, directory):
+    """What systemd says about the unit; nothing when it is right."""
+    path = Path(directory) / name
+    path.write_text(text)
+    done = analyze('verify', '--man=no', '--recursive-errors=no', str(path))
+    return done.stderr if done.returncode != 0 or done.stderr else ''
+
+
+def main():
+    program = str(Path(sys.argv[1]).resolve())
+    rows = []
+    with tempfile.TemporaryDirectory(prefix='weft-units-') as directory:
+        for path in sorted(UNITS.glob('*.service')):
+            name = path.name.replace('@.', '@test.')
+            text = path.read_text().replace('/usr/bin/weft-switch', program)
+            rows.append((f'{path.name} verifies', verify(text, name, directory)))
+            wrong = verify(text.replace('RestartSec=', 'RestartSek='), name, directory)
+            rows.append((f'{path.name} would not with a typing error',
+                         '' if 'RestartSek' in wrong else f'systemd-analyze verify said: {wrong!r}'))
+            done = analyze('security', '--offline=yes', str(path))
+            level = re.search(r'exposure level for \S+: ([\d.]+)', done.stdout)
+            rows.append((f'{path.name} has an exposure of at most {EXPOSURE_MAX}',
+                         '' if level and float(level[1]) <= EXPOSURE_MAX else done.stdout[-200:] + done.stderr))
+            print(f'# {path.name}: exposure {level and level[1]}')
+    print(f'1..{len(rows)}')
+    for number, (what, why) in enumerate(rows, 1):
+        print(f'{"not ok" if why else "ok"} {number} - {what}')
+        for line in why.splitlines():
+            print(f'# {line}')
+    return any(why for _, why in rows)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
