@@ -18,6 +18,7 @@
 #include "dataplane/headroom.h"
 #include "dataplane/lldp.h"
 #include "dataplane/mac_store.h"
+#include "dataplane/metrics.h"
 #include "dataplane/port_keeper.h"
 #include "dataplane/reload.h"
 #include "dataplane/reports.h"
@@ -48,6 +49,7 @@ struct agent {
 	struct event *interrupt;
 	struct event *hangup;
 	struct service *service;
+	struct metrics *metrics;
 	uint32_t seconds;
 	uint64_t warned_gap_ns; // poll gaps up to this have been warned about
 	uint32_t count;
@@ -128,6 +130,7 @@ static void on_second_timer(evutil_socket_t fd, short what, void *arg)
 			mac_store_save(&sw->macs, agent->workers, sw->in);
 	}
 	check_gap(agent);
+	metrics_second(agent->metrics);
 }
 
 static void on_signal(evutil_socket_t number, short what, void *arg)
@@ -247,6 +250,8 @@ struct agent *agent_open(struct workers *workers, const struct agent_options *op
 		rc = open_switch(agent, &agent->sw[i], options);
 	}
 	if (rc == 0)
+		agent->metrics = metrics_open(agent->base, workers, options->paths);
+	if (agent->metrics != NULL)
 		agent->service = service_open(agent->base, workers);
 	if (agent->service != NULL)
 		return agent;
@@ -278,6 +283,7 @@ void agent_close(struct agent *agent)
 	if (agent == NULL)
 		return;
 	service_close(agent->service);
+	metrics_close(agent->metrics);
 	for (uint32_t i = agent->count; i-- > 0;)
 		close_switch(agent, &agent->sw[i]);
 	remove_event(agent->hangup);

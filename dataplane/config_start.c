@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "dataplane/config_store.h"
+#include "dataplane/metrics.h"
 #include "dataplane/steering.h"
 #include "sys/cfg_load.h"
 #include "sys/cfg_row.h"
@@ -19,6 +20,8 @@ static int load(struct instance *in, const char *path)
 {
 	int rc = instance_load(in, path, stderr);
 
+	if (rc == 0)
+		rc = metrics_check(in->config, path, stderr);
 	for (uint32_t i = 0; i < in->port_count; i++) {
 		if (steering_check(&in->port[i], path, stderr) != 0)
 			rc = -EINVAL;

@@ -26,6 +26,7 @@
 #include "dataplane/control_reply.h"
 #include "dataplane/dpdk/link.h"
 #include "dataplane/dpdk/stale_socket.h"
+#include "dataplane/metrics.h"
 #include "dataplane/routes_json.h"
 #include "dataplane/stats_json.h"
 #include "sys/log.h"
@@ -208,6 +209,14 @@ static void on_turn(struct evhttp_request *request, void *arg)
 		reply_ok(request, routes_json_turns(http->in));
 }
 
+static void on_metrics(struct evhttp_request *request, void *arg)
+{
+	struct control_http *http = arg;
+
+	if (accept_method(request, EVHTTP_REQ_GET))
+		metrics_reply(request, http->workers, &http->in, 1);
+}
+
 static void set_route_handlers(struct control_http *http)
 {
 	evhttp_set_cb(http->server, "/v1/route", on_route, http);
@@ -285,6 +294,7 @@ struct control_http *control_http_open(struct event_base *base, const char *run_
 	evhttp_set_allowed_methods(http->server, EVHTTP_REQ_GET | EVHTTP_REQ_POST);
 	evhttp_set_cb(http->server, "/v1/stats", on_stats, http);
 	evhttp_set_cb(http->server, "/v1/mac", on_mac, http);
+	evhttp_set_cb(http->server, "/metrics", on_metrics, http);
 	evhttp_set_cb(http->server, "/v1/acl", on_acl, http);
 	evhttp_set_cb(http->server, "/v1/lcore", on_lcore, http);
 	evhttp_set_cb(http->server, "/v1/driver", on_driver, http);

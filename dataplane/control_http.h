@@ -4,7 +4,7 @@
 // 0660.
 //
 //	GET  /v1/stats?watermark=user|persistent|periodic
-//	GET  /v1/mac, /v1/acl, /v1/lcore, /v1/driver
+//	GET  /v1/mac, /v1/acl, /v1/lcore, /v1/driver, /metrics
 //	POST /v1/clear?watermark=user|persistent|periodic
 //	POST /v1/clear?poll_gap=1
 //	POST /v1/link?cut=1&port=NAME, /v1/link?heal=1&port=NAME

@@ -13,12 +13,12 @@
 
 #include "base/bytes.h"
 #include "dataplane/dpdk/eal.h"
-#include "dataplane/dpdk/port_pfc.h"
 #include "dataplane/dpdk/snapshot.h"
 #include "dataplane/headroom.h"
 #include "dataplane/hello_words.h"
 #include "dataplane/lag_json.h"
 #include "dataplane/lldp_json.h"
+#include "dataplane/prio_rows.h"
 #include "dataplane/qos_json.h"
 #include "dataplane/routes.h"
 #include "dataplane/steering.h"
@@ -79,44 +79,32 @@ static json_t *pools_json(const struct snapshot *snapshot)
 	return list;
 }
 
-// The key of a row of struct prio_stats, by its member, which must exist.
-#define KEY_OF(member) (sizeof(((struct prio_stats *)NULL)->member) != 0 ? #member : "")
-
-static void set_if_known(json_t *object, const char *key, bool known, uint64_t value)
+static json_t *priority_json(const struct prio_rows *known, const struct prio_stats *stats,
+			     uint32_t prio)
 {
-	json_object_set_new(object, key, known ? json_integer((json_int_t)value) : json_null());
-}
+	const struct stat_table *table = &stat_tables[STAT_PRIO];
+	json_t *object = json_object();
 
-// Where the device does PFC itself only the device knows what it has sent and received, and what it
-// does not count is null, not 0. How long a peer pauses it, it never tells.
-static void set_device_pfc(json_t *object, const struct port_pfc_counters *counters, uint32_t prio)
-{
-	static const char *const peer[] = {
-		KEY_OF(rx_pause_duration_us), KEY_OF(rx_pause_transitions),
-		KEY_OF(on2off_rx_pkts),       KEY_OF(rx_paused),
-		KEY_OF(rx_pause_recent_us),   KEY_OF(rx_pause_recent_at_ns)
-	};
+	for (uint32_t i = 0; i < table->count; i++) {
+		const struct stat_info *row = &table->rows[i];
+		uint64_t value = *(const uint64_t *)((const uint8_t *)stats + row->offset);
 
-	set_if_known(object, KEY_OF(pfc_rx_pkts), counters->rx_known[prio], counters->rx[prio]);
-	set_if_known(object, KEY_OF(pfc_tx_pkts), counters->tx_known[prio], counters->tx[prio]);
-	for (uint32_t i = 0; i < sizeof(peer) / sizeof(peer[0]); i++)
-		set_if_known(object, peer[i], false, 0);
+		if (prio_rows_value(known, prio, row, &value))
+			set_number(object, row->key, value);
+		else
+			json_object_set_new(object, row->key, json_null());
+	}
+	return object;
 }
 
 static json_t *priorities_json(const struct port *device, const struct port_snapshot *port)
 {
-	struct port_pfc_counters counters;
 	json_t *list = json_array();
+	struct prio_rows known;
 
-	if (device->pfc == PFC_PATH_DEVICE)
-		port_pfc_read(device, &counters);
-	for (uint32_t i = 0; i < PRIO_COUNT; i++) {
-		json_t *object = add_rows(json_object(), STAT_PRIO, &port->prio[i]);
-
-		if (device->pfc == PFC_PATH_DEVICE)
-			set_device_pfc(object, &counters, i);
-		json_array_append_new(list, object);
-	}
+	prio_rows_read(device, &known);
+	for (uint32_t i = 0; i < PRIO_COUNT; i++)
+		json_array_append_new(list, priority_json(&known, &port->prio[i], i));
 	return list;
 }
 

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What Prometheus reads of a running switch: Prometheus's own parsers read it, and its values are those of
+the control socket."""
+import http.client
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+import lab
+sys.path.append('/usr/lib/python3/dist-packages')    # Debian's, whichever python this is
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
+from prometheus_client.parser import text_string_to_metric_families as parse_plain
+
+ROOT = Path(__file__).resolve().parents[2]
+OPENMETRICS = 'application/openmetrics-text; version=1.0.0'
+SCRAPE_SECONDS = 0.5
+UNITS = (('_us', '_seconds', 1e-6), ('_ns', '_seconds', 1e-9), ('_octets', '_bytes', 1), ('_pkts', '_packets', 1))
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return probe.getsockname()[1]
+
+
+def scrape(host, port, accept='text/plain', path='/metrics'):
+    connection = http.client.HTTPConnection(host, port, timeout=10)
+    try:
+        connection.request('GET', path, headers={'Accept': accept})
+        answer = connection.getresponse()
+        return answer.status, answer.headers.get('Content-Type'), answer.read().decode()
+    finally:
+        connection.close()
+
+
+def samples(families):
+    """{(name, labels)} -> value; each appears once."""
+    found = {}
+    for family in families:
+        for sample in family.samples:
+            key = sample.name, frozenset(sample.labels.items())
+            assert key not in found, f'{key} twice'
+            found[key] = sample.value
+    return found
+
+
+def rows():
+    """(object, kind, key, doc) of every row of the schema."""
+    text = (ROOT / 'schema/stats.def').read_text()
+    return re.findall(r'^(\w+)_STAT\((COUNTER|GAUGE|WATERMARK), \w+, (\w+), "(.*)"\)$', text, re.M)
+
+
+def metric(name, kind, key):
+    """The name and scale of a row, by the rules of Prometheus."""
+    scale = 1
+    for suffix, word, factor in UNITS:
+        if key.endswith(suffix):
+            key, scale = key.removesuffix(suffix) + word, factor
+            break
+    return f'weft_{name}_{key}' + ('_total' if kind == 'COUNTER' else ''), scale
+
+
+class Metrics(lab.SmokeTest):
+    def switch(self, name, more, ports=None):
+        ports = ports or (lab.veth_port('Ethernet0', self.hosts[0], 0, 'alias = "rack \\"7\\"\\\\"; '),
+                          lab.veth_port('Ethernet4', self.hosts[1], 1))
+        return lab.Switch(self, name, ports, buffers=lab.LOSSY + more)
+
+    def start(self, more, name='counted'):
+        self.hosts = [lab.Host(self, 1), lab.Host(self, 2)]
+        switch = self.switch(name, more).start()
+        for port in ('Ethernet0', 'Ethernet4'):
+            switch.wait_link(port)
+        self.assertEqual(self.hosts[0].ping(self.hosts[1]), 3)
+        return switch
+
+    def assert_rows(self, stats, found, sw):
+        """Every row of every object, with the value that the control socket tells."""
+        objects = [('SWITCH', 'switch', stats['switch'], {})]
+        objects += [('POOL', 'pool', pool, {'pool': pool['name']}) for pool in stats['pools']]
+        for port in stats['ports']:
+            labels = {'port': port['name']}
+            objects.append(('PORT', 'port', port['stats'], labels))
+            for macro, name, member, label in (('PRIO', 'priority', 'priorities', 'priority'),
+                                               ('PG', 'priority_group', 'priority_groups', 'pg'),
+                                               ('QUEUE', 'queue', 'queues', 'queue')):
+                objects += [(macro, name, value, {**labels, label: str(i)})
+                            for i, value in enumerate(port[member])]
+        compared = 0
+        for macro, name, values, labels in objects:
+            for _, kind, key, _ in (row for row in rows() if row[0] == macro):
+                known, scale = metric(name, kind, key)
+                value = found[known, frozenset({'switch': sw, **labels}.items())]
+                self.assertAlmostEqual(value, values[key] * scale, places=9, msg=f'{known} {labels}')
+                compared += 1
+        return compared
+
+    def test_both_formats(self):
+        port = free_port()
+        switch = self.start(f'metrics = "127.0.0.1:{port}";\n')
+        stats = switch.get('/v1/stats')
+        for accept, kind, parse in (('text/plain', 'text/plain; version=0.0.4; charset=utf-8', parse_plain),
+                                    (OPENMETRICS, OPENMETRICS + '; charset=utf-8', parse_openmetrics)):
+            with self.subTest(accept):
+                status, content, text = scrape('127.0.0.1', port, accept)
+                self.assertEqual((status, content), (200, kind))
+                families = list(parse(text))
+                found = samples(families)
+                # Nothing runs, so nothing changes between the two looks.
+                self.assertGreater(self.assert_rows(stats, found, 'counted'), 800)
+                docs = {family.name: family.documentation for family in families}
+                self.assertEqual(docs['weft_queue_packets'], 'frames sent from this queue')
+                self.assertEqual({family.type for family in families}, {'counter', 'gauge'})
+                key = frozenset({'switch': 'counted', 'port': 'Ethernet0', 'alias': 'rack "7"\\',
+                                 'driver': 'net_af_packet'}.items())
+                self.assertEqual(found['weft_port_description', key], 1)
+                self.assertEqual(sum(value for (name, _), value in found.items()
+                                     if name == 'weft_port_drops_total'),
+                                 stats['switch']['dropped_packets'])
+        self.assertGreater(stats['switch']['rx_packets'], 0)
+        status, _, over_unix = self.unix(switch)
+        self.assertEqual(status, 200)
+        self.assertEqual(samples(parse_plain(over_unix)).keys(), found.keys())
+        self.assertEqual(scrape('127.0.0.1', port, path='/v1/stats')[0], 404)
+        self.assertEqual(scrape('127.0.0.1', port, path='/v1/clear')[0], 404)
+        self.assert_conserved(switch)
+
+    def unix(self, switch):
+        connection = lab.UnixConnection(self.dir / 'run' / f'{switch.name}.sock')
+        self.addCleanup(connection.close)
+        connection.request('GET', '/metrics')
+        answer = connection.getresponse()
+        return answer.status, answer.headers['Content-Type'], answer.read().decode()
+
+    def test_promtool(self):
+        """Prometheus's own linter, where it is installed."""
+        port = free_port()
+        switch = self.switch('linted', f'metrics = "[::1]:{port}";\n', ('name = "A"; devargs = "net_null0";',)).start()
+        text = scrape('::1', port)[2]
+        self.assertTrue(text.endswith('\n'))
+        try:
+            done = subprocess.run([os.environ.get('PROMTOOL', 'promtool'), 'check', 'metrics'], input=text,
+                                  capture_output=True, text=True, check=False, timeout=30)
+        except FileNotFoundError:
+            print('# no promtool here: the parsers of prometheus_client have the last word')
+        else:
+            print('# promtool says: ' + (done.stderr.strip() or 'nothing'))
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(list(parse_plain(text))), text.count('# TYPE'))
+        self.assert_conserved(switch)
+
+    def test_shared_address(self):
+        """Switches of one process behind one address are told apart by a label."""
+        port = free_port()
+        fleet = lab.Fleet(self, lab.linked_ports(3, lab.tree(3, 2)),
+                          buffers=lab.LOSSY + f'metrics = "127.0.0.1:{port}";\n').start()
+        found = samples(parse_plain(scrape('127.0.0.1', port)[2]))
+        self.assertEqual({dict(labels)['switch'] for name, labels in found
+                          if name == 'weft_switch_rx_packets_total'}, {'s0', 's1', 's2'})
+        self.assertEqual(fleet.log().count('metrics at'), 1)
+        fleet.assert_conserved()
+
+    def test_busy_address(self):
+        """An address that somebody has is told once, with the knob's line, and taken when it is free."""
+        with socket.socket() as other:
+            other.bind(('127.0.0.1', 0))
+            other.listen()
+            port = other.getsockname()[1]
+            switch = self.switch('busy', f'metrics = "127.0.0.1:{port}";\n',
+                                 ('name = "A"; devargs = "net_null0";',)).start()
+            line = next(i for i, text in enumerate(switch.config.read_text().splitlines(), 1)
+                        if text.startswith('metrics ='))
+            want = f'{switch.config}:{line}: metrics: cannot listen at 127.0.0.1:{port}: Address already in use'
+            self.assertIn(want, switch.log())
+            time.sleep(2.5)
+            self.assertEqual(switch.log().count(want), 1)
+            self.assertTrue(switch.port('A')['link'], 'the switch runs')
+        lab.wait_for(lambda: f'metrics at http://127.0.0.1:{port}/metrics' in switch.log(), 5, 'metrics')
+        self.assertEqual(scrape('127.0.0.1', port)[0], 200)
+        self.assert_conserved(switch)
+
+    def test_check(self):
+        """Addresses that are refused, with the line of the knob."""
+        for more, words in (('metrics = "0.0.0.0:9478";', ('other machines', 'metrics_public')),
+                            ('metrics = "[::]:9478";', ('other machines', 'metrics_public')),
+                            ('metrics = "localhost:9478";', ('not an address', 'localhost:9478')),
+                            ('metrics = "127.0.0.1";', ('not an address',)),
+                            ('metrics = "0.0.0.0:9478"; metrics_public = true;', ()),
+                            ('metrics = "127.0.0.1:9478";', ())):
+            with self.subTest(more):
+                switch = self.switch('checked', more + '\n', ('name = "A"; devargs = "net_null0";',))
+                done = subprocess.run(switch.argv('--check'), capture_output=True, text=True, check=False,
+                                      timeout=20)
+                line = next(i for i, text in enumerate(switch.config.read_text().splitlines(), 1)
+                            if text.startswith('metrics ='))
+                self.assertEqual(done.returncode, 1 if words else 0, done.stderr)
+                for word in (f'{switch.config}:{line}: metrics:',) * bool(words) + words:
+                    self.assertIn(word, done.stderr)
+
+    def test_time(self):
+        """A scrape of 32 ports holds up the control thread for a bounded time."""
+        port = free_port()
+        ports = [f'name = "Ethernet{i}"; devargs = "net_null{i}"; mtu = 1500; rx_ring = 64; admin = {state};'
+                 for i, state in enumerate(['true'] + ['false'] * 31)]
+        switch = self.switch('wide', f'metrics = "127.0.0.1:{port}";\n', ports).start()
+        times = []
+        for _ in range(10):
+            start = time.monotonic()
+            text = scrape('127.0.0.1', port)[2]
+            times.append(time.monotonic() - start)
+        print(f'# 32 ports: {len(text)} bytes, {text.count(chr(10))} lines, {min(times) * 1e3:.1f} ms')
+        self.assertGreater(len(samples(parse_plain(text))), 32 * 400)
+        self.assertLess(sorted(times)[5], SCRAPE_SECONDS)
+        self.assert_conserved(switch)
+
+
+if __name__ == '__main__':
+    lab.main()
