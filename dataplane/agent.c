@@ -24,6 +24,7 @@
 #include "dataplane/reports.h"
 #include "dataplane/routes.h"
 #include "dataplane/service.h"
+#include "dataplane/telemetry.h"
 #include "sys/log.h"
 
 enum {
@@ -250,6 +251,8 @@ struct agent *agent_open(struct workers *workers, const struct agent_options *op
 		rc = open_switch(agent, &agent->sw[i], options);
 	}
 	if (rc == 0)
+		rc = telemetry_open(agent->base, workers);
+	if (rc == 0)
 		agent->metrics = metrics_open(agent->base, workers, options->paths);
 	if (agent->metrics != NULL)
 		agent->service = service_open(agent->base, workers);
@@ -284,6 +287,7 @@ void agent_close(struct agent *agent)
 		return;
 	service_close(agent->service);
 	metrics_close(agent->metrics);
+	telemetry_close();
 	for (uint32_t i = agent->count; i-- > 0;)
 		close_switch(agent, &agent->sw[i]);
 	remove_event(agent->hangup);
