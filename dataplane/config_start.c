@@ -18,12 +18,15 @@
 
 static int load(struct instance *in, const char *path)
 {
-	int rc = instance_load(in, path, stderr);
+	FILE *errors = log_faults();
+	int rc = instance_load(in, path, errors);
 
-	if (rc == 0)
-		rc = metrics_check(in->config, path, stderr);
+	if (rc == 0) {
+		log_know_switch(in->config->sw.name);
+		rc = metrics_check(in->config, path, errors);
+	}
 	for (uint32_t i = 0; i < in->port_count; i++) {
-		if (steering_check(&in->port[i], path, stderr) != 0)
+		if (steering_check(&in->port[i], path, errors) != 0)
 			rc = -EINVAL;
 	}
 	return rc;
@@ -96,7 +99,7 @@ int config_start(struct instance *in, const char *path, const char *state_dir)
 	int rc = load(in, path);
 
 	if (rc == 0)
-		rc = cfg_hash(path, &in->file_hash, stderr);
+		rc = cfg_hash(path, &in->file_hash, log_faults());
 	if (rc != 0 || state_dir == NULL)
 		return rc;
 	if (config_store_path(state_dir, in->config->sw.name, saved_path) == 0)

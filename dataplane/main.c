@@ -81,7 +81,7 @@ static int join_links(struct links *links, struct instance *in, const char *path
 	int worst = 0;
 
 	for (uint32_t i = 0; i < in->port_count; i++) {
-		if (links_join(links, &in->port[i], path, stderr) != 0)
+		if (links_join(links, &in->port[i], path, log_faults()) != 0)
 			worst = -EINVAL;
 	}
 	return worst;
@@ -96,7 +96,7 @@ static int check_links(struct program *program)
 			       program->options.config[i]) != 0)
 			worst = -EINVAL;
 	}
-	return worst != 0 ? worst : links_check(&program->links, stderr);
+	return worst != 0 ? worst : links_check(&program->links, log_faults());
 }
 
 // As many forwarding lcores as the ports of some switch ask for.
@@ -323,6 +323,8 @@ int main(int argc, char **argv)
 	case OPTIONS_RUN: break;
 	}
 	signal(SIGPIPE, SIG_IGN);
+	if (program.options.log_json)
+		log_set_json();
 	rc = load(&program);
 	if (rc == 0 && program.options.dump)
 		rc = dump(&program);

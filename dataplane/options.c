@@ -22,6 +22,7 @@ static const char usage[] =
 	"      --lcore N[,N...]  processors of the forwarding lcores (default: any)\n"
 	"      --no-huge         do without hugepages\n"
 	"      --huge            insist on hugepages (default: if enough are free)\n"
+	"      --log text|json   lines for people and the journal (default), or JSON objects\n"
 	"      --run-dir DIR     directory of the control socket (default: /run/weft)\n"
 	"      --state-dir DIR   directory of what outlives a restart (default: /var/lib/weft)\n"
 	"      --version\n"
@@ -34,6 +35,7 @@ enum {
 	OPTION_LCORE,
 	OPTION_NO_HUGE,
 	OPTION_HUGE,
+	OPTION_LOG,
 	OPTION_RUN_DIR,
 	OPTION_STATE_DIR,
 	OPTION_VERSION,
@@ -47,6 +49,7 @@ static const struct option long_options[] = {
 	{ "lcore", required_argument, NULL, OPTION_LCORE },
 	{ "no-huge", no_argument, NULL, OPTION_NO_HUGE },
 	{ "huge", no_argument, NULL, OPTION_HUGE },
+	{ "log", required_argument, NULL, OPTION_LOG },
 	{ "run-dir", required_argument, NULL, OPTION_RUN_DIR },
 	{ "state-dir", required_argument, NULL, OPTION_STATE_DIR },
 	{ "version", no_argument, NULL, OPTION_VERSION },
@@ -93,6 +96,15 @@ static bool parse_cpus(const char *text, struct options *options)
 	return valid && *at == '\0' && options->cpu_count <= LCORE_MAX;
 }
 
+static bool parse_log(const char *text, struct options *options)
+{
+	options->log_json = strcmp(text, "json") == 0;
+	if (options->log_json || strcmp(text, "text") == 0)
+		return true;
+	fprintf(stderr, "weft-switch: --log %s: allowed: text or json\n", text);
+	return false;
+}
+
 static bool add_config(struct options *options, const char *path)
 {
 	if (options->config_count == OPTIONS_CONFIG_MAX) {
@@ -129,6 +141,7 @@ static enum options_verdict apply(struct options *options, int option)
 	case OPTION_LCORE: return parse_cpus(optarg, options) ? OPTIONS_RUN : OPTIONS_WRONG;
 	case OPTION_NO_HUGE: options->memory = EAL_MEMORY_NO_HUGE; return OPTIONS_RUN;
 	case OPTION_HUGE: options->memory = EAL_MEMORY_HUGE; return OPTIONS_RUN;
+	case OPTION_LOG: return parse_log(optarg, options) ? OPTIONS_RUN : OPTIONS_WRONG;
 	case OPTION_RUN_DIR: options->run_dir = options->eal_dir = optarg; return OPTIONS_RUN;
 	case OPTION_STATE_DIR: options->state_dir = optarg; return OPTIONS_RUN;
 	case OPTION_VERSION: puts("weft-switch " WEFT_VERSION); return OPTIONS_DONE;

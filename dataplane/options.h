@@ -23,6 +23,7 @@ struct options {
 	bool check;     // only look at the configuration
 	bool dump;      // look at it and print it
 	bool dump_rows; // with presets as the rows that they stand for
+	bool log_json;
 };
 
 enum options_verdict { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_WRONG };

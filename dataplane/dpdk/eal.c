@@ -210,7 +210,7 @@ int eal_start(const struct eal_options *options)
 		add(args, "-a");
 		add(args, "%s", options->pci[i]);
 	}
-	rte_openlog_stream(stderr);
+	rte_openlog_stream(log_stream()); // NULL is stderr
 	prepare_directory(options);
 	rc = args->cut ? -E2BIG : rte_eal_init(args->argc, args->argv) < 0 ? -rte_errno : 0;
 	if (rc != 0)

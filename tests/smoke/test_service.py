@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """weft-switch under a service manager: what it says, when it stops saying it, and how soon it is back."""
 import ctypes
+import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 import time
+from datetime import datetime
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -89,6 +92,26 @@ class Service(lab.SmokeTest):
         fleet.launch()
         self.manager.wait('STATUS=2 switches: 2 of 2 ports up')
         fleet.assert_conserved()
+
+    def test_log_json(self):
+        """Every line is an object, also those of DPDK and those about a wrong file."""
+        switch = lab.Switch(self, 'logged', (self.PORTS[0], 'name = "Bad"; devargs = "net_pcap9,rx_pcap=/none"; '
+                                             'mtu = 1500;'), args=('--log', 'json')).start()
+        self.assertEqual(switch.stop(), 0, switch.log())
+        lines = [json.loads(line) for line in switch.log().splitlines()]
+        for line in lines:
+            self.assertLessEqual({'time', 'level', 'message'}, line.keys())
+            self.assertIn(line['level'], ('error', 'warning', 'info'))
+            self.assertLess(abs(datetime.fromisoformat(line['time']).timestamp() - time.time()), 60)
+        said = [(line.get('switch'), line.get('port'), line['message']) for line in lines]
+        self.assertIn(('logged', 'Ethernet0', 'link up'), said)
+        self.assertIn(('logged', None, 'every packet is accounted for'), said)
+        self.assertIn((None, None, 'Terminated: ending'), said)
+        self.assertTrue(any('pcap' in message and sw is None for sw, _, message in said), said)
+        done = subprocess.run(lab.Switch(self, 'wrong', ('name = "A"; devargs = "net_nil1";',)).argv(
+            '--check', '--log', 'json'), capture_output=True, text=True, check=False, timeout=20)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('net_nil1', [json.loads(line) for line in done.stderr.splitlines()][0]['message'])
 
     def test_watchdog(self):
         """It is fed at half of its time, and not while one forwarding lcore is stuck."""
