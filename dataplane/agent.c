@@ -147,8 +147,10 @@ static void on_hangup(evutil_socket_t number, short what, void *arg)
 {
 	struct agent *agent = arg;
 
+	service_reloading(agent->service);
 	for (uint32_t i = 0; i < agent->count; i++)
 		reload(agent->workers, agent->sw[i].in);
+	service_reloaded(agent->service);
 }
 
 static int add_event(struct agent *agent, struct event **event, int fd, short what,
@@ -253,7 +255,7 @@ struct agent *agent_open(struct workers *workers, const struct agent_options *op
 	if (rc == 0)
 		rc = telemetry_open(agent->base, workers);
 	if (rc == 0)
-		agent->metrics = metrics_open(agent->base, workers, options->paths);
+		agent->metrics = metrics_open(agent->base, workers);
 	if (agent->metrics != NULL)
 		agent->service = service_open(agent->base, workers);
 	if (agent->service != NULL)

@@ -11,7 +11,6 @@ struct agent;
 struct agent_options {
 	const char *run_dir;
 	const char *state_dir;
-	const char *const *paths; // the configurations of the switches, in the same order
 };
 
 // Opens the ports, restores addresses and listens, for every switch of the workers; its lcore runs.

@@ -259,7 +259,6 @@ static int run(struct program *program)
 	const struct agent_options options = {
 		.run_dir = program->options.run_dir,
 		.state_dir = program->options.state_dir,
-		.paths = program->options.config,
 	};
 	struct agent *agent;
 	int rc = launch(program);

@@ -37,6 +37,8 @@ struct listener {
 
 struct metrics {
 	struct workers *workers;
+	struct event_base *base;
+	char text[WORKER_INSTANCE_MAX][CONFIG_TEXT_BYTES]; // of each switch, as of the last look
 	struct listener listener[WORKER_INSTANCE_MAX];
 	uint32_t count;
 };
@@ -152,7 +154,7 @@ static void open_listener(struct listener *listener)
 	if (listener->said == fd)
 		return;
 	listener->said = fd;
-	cfg_place(listener->path, "metrics", place, sizeof(place));
+	cfg_place(listener->in[0]->path, "metrics", place, sizeof(place));
 	log_err("%s: %s: metrics: cannot listen at %s: %s; trying again", name, place,
 		listener->text, strerror(fd < 0 ? -fd : EIO));
 }
@@ -181,39 +183,81 @@ static struct listener *find_listener(struct metrics *metrics, const char *text)
 	return &metrics->listener[i];
 }
 
-static bool add_switch(struct metrics *metrics, struct event_base *base, struct instance *in,
-		       const char *path)
+static bool add_switch(struct metrics *metrics, struct instance *in, const char *text)
 {
 	struct listener *listener;
 
-	if (in->config->sw.metrics[0] == '\0')
+	if (text[0] == '\0')
 		return true;
-	listener = find_listener(metrics, in->config->sw.metrics);
+	listener = find_listener(metrics, text);
 	listener->in[listener->count++] = in;
 	if (listener->count > 1)
 		return true;
-	*listener = (struct listener){ .metrics = metrics,
-				       .text = in->config->sw.metrics,
-				       .path = path,
-				       .in = { in },
-				       .count = 1 };
+	listener->metrics = metrics;
+	listener->text = text;
 	metrics->count++;
-	return make_server(listener, base);
+	return make_server(listener, metrics->base);
 }
 
-struct metrics *metrics_open(struct event_base *base, struct workers *workers,
-			     const char *const *paths)
+static void drop_listeners(struct metrics *metrics)
+{
+	for (uint32_t i = 0; i < metrics->count; i++) {
+		if (metrics->listener[i].server != NULL)
+			evhttp_free(metrics->listener[i].server);
+		metrics->listener[i] = (struct listener){ 0 };
+	}
+	metrics->count = 0;
+}
+
+// What the knob of a running switch says now; nothing when it may not be listened at, logged.
+static const char *allowed_text(const struct instance *in)
+{
+	FILE *errors = log_stream();
+	const bool valid = errors != NULL && metrics_check(in->config, in->path, errors) == 0;
+
+	if (errors != NULL)
+		fclose(errors);
+	return valid ? in->config->sw.metrics : "";
+}
+
+// Listens anew for every switch.
+static bool add_listeners(struct metrics *metrics)
+{
+	// The first lcore has a part in every switch.
+	const struct worker *first = &metrics->workers->worker[0];
+
+	drop_listeners(metrics);
+	for (uint32_t i = 0; i < first->instance_count; i++) {
+		struct instance *in = first->instance[i];
+
+		snprintf(metrics->text[i], CONFIG_TEXT_BYTES, "%s", in->config->sw.metrics);
+		if (allowed_text(in)[0] != '\0' && !add_switch(metrics, in, metrics->text[i]))
+			return false;
+	}
+	return true;
+}
+
+// A configuration may be replaced while the switch runs.
+static bool is_changed(const struct metrics *metrics)
+{
+	const struct worker *first = &metrics->workers->worker[0];
+
+	for (uint32_t i = 0; i < first->instance_count; i++) {
+		if (strcmp(metrics->text[i], first->instance[i]->config->sw.metrics) != 0)
+			return true;
+	}
+	return false;
+}
+
+struct metrics *metrics_open(struct event_base *base, struct workers *workers)
 {
 	struct metrics *metrics = calloc(1, sizeof(*metrics));
-	// The first lcore has a part in every switch.
-	const struct worker *first = &workers->worker[0];
 
 	if (metrics == NULL)
 		return NULL;
 	metrics->workers = workers;
-	for (uint32_t i = 0; i < first->instance_count; i++) {
-		if (add_switch(metrics, base, first->instance[i], paths[i]))
-			continue;
+	metrics->base = base;
+	if (!add_listeners(metrics)) {
 		metrics_close(metrics);
 		return NULL;
 	}
@@ -223,8 +267,10 @@ struct metrics *metrics_open(struct event_base *base, struct workers *workers,
 
 void metrics_second(struct metrics *metrics)
 {
+	if (is_changed(metrics) && !add_listeners(metrics))
+		log_err("no memory to serve metrics");
 	for (uint32_t i = 0; i < metrics->count; i++) {
-		if (!metrics->listener[i].is_open)
+		if (!metrics->listener[i].is_open && metrics->listener[i].server != NULL)
 			open_listener(&metrics->listener[i]);
 	}
 }
@@ -233,9 +279,6 @@ void metrics_close(struct metrics *metrics)
 {
 	if (metrics == NULL)
 		return;
-	for (uint32_t i = 0; i < metrics->count; i++) {
-		if (metrics->listener[i].server != NULL)
-			evhttp_free(metrics->listener[i].server);
-	}
+	drop_listeners(metrics);
 	free(metrics);
 }

@@ -20,12 +20,10 @@ struct metrics;
 // reach without metrics_public.
 int metrics_check(const struct sw_config *config, const char *path, FILE *errors);
 
-// Listens for the switches of `workers`, whose files are `paths` in the same order. NULL when
-// memory is short.
-struct metrics *metrics_open(struct event_base *base, struct workers *workers,
-			     const char *const *paths);
+// Listens for the switches of `workers`. NULL when memory is short.
+struct metrics *metrics_open(struct event_base *base, struct workers *workers);
 
-// Once a second: tries again what could not be had.
+// Once a second: tries again what could not be had, and follows knobs that a reload has changed.
 void metrics_second(struct metrics *metrics);
 
 // Accepts NULL.

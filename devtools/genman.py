@@ -34,6 +34,9 @@ process may host several, whose ports may be linked in memory.
 .TP
 .BR SIGTERM ", " SIGINT
 Saves learned addresses, takes all links down and ends.
+.TP
+.B SIGHUP
+Takes the configuration that the file holds now, without losing a packet, or says why it cannot.
 .SH AS A SERVICE
 .B systemctl enable \\-\\-now weft\\-switch@NAME
 runs the switch of

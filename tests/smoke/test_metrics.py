@@ -5,6 +5,7 @@ the control socket."""
 import http.client
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -183,6 +184,24 @@ class Metrics(lab.SmokeTest):
             self.assertTrue(switch.port('A')['link'], 'the switch runs')
         lab.wait_for(lambda: f'metrics at http://127.0.0.1:{port}/metrics' in switch.log(), 5, 'metrics')
         self.assertEqual(scrape('127.0.0.1', port)[0], 200)
+        self.assert_conserved(switch)
+
+    def test_reload(self):
+        """A reload moves metrics to another address, and does not let them be public unsaid."""
+        old, new = free_port(), free_port()
+        switch = self.switch('moved', f'metrics = "127.0.0.1:{old}";\n', ('name = "A"; devargs = "net_null0";',)).start()
+        text = switch.config.read_text()
+        switch.config.write_text(text.replace(str(old), str(new)))
+        switch.process.send_signal(signal.SIGHUP)
+        lab.wait_for(lambda: f'metrics at http://127.0.0.1:{new}/metrics' in switch.log(), 10, 'moved')
+        self.assertEqual(scrape('127.0.0.1', new)[0], 200)
+        with self.assertRaises(ConnectionRefusedError):
+            scrape('127.0.0.1', old)
+        switch.config.write_text(text.replace(f'127.0.0.1:{old}', f'0.0.0.0:{old}'))
+        switch.process.send_signal(signal.SIGHUP)
+        lab.wait_for(lambda: 'other machines reach' in switch.log(), 10, 'refused')
+        with self.assertRaises(ConnectionRefusedError):
+            scrape('127.0.0.1', old)
         self.assert_conserved(switch)
 
     def test_check(self):

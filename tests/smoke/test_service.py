@@ -82,9 +82,13 @@ class Service(lab.SmokeTest):
         self.assertIn('lcores', switch.get('/v1/lcore'), 'ready means that it answers')
         self.assertIn('STATUS=served: 1 of 2 ports up, 1 waiting for their devices',
                       lines + self.manager.listen(2))
+        switch.process.send_signal(signal.SIGHUP)
+        lines = self.manager.wait('READY=1', 10)
+        self.assertIn('RELOADING=1', lines)
+        stamp = next(int(line.split('=')[1]) for line in lines if line.startswith('MONOTONIC_USEC='))
+        self.assertLess(abs(stamp / 1e6 - time.monotonic()), 10)
         self.assertEqual(switch.stop(), 0, switch.log())
-        lines = self.manager.wait('STOPPING=1', 1)
-        self.assertEqual(set(lines) - {'WATCHDOG=1'}, {'STOPPING=1'})
+        self.assertEqual(set(self.manager.wait('STOPPING=1', 1)) - {'WATCHDOG=1'}, {'STOPPING=1'})
 
     def test_many_switches(self):
         fleet = lab.Fleet(self, lab.linked_ports(2, [(0, 1)]))
