@@ -37,8 +37,11 @@ int tables_neighbor_set(struct sw_tables *t, const struct ip_prefix *address, ui
 	if (before != NULL && (before->kind != DEST_NEIGHBOR || before->is_static ||
 			       (before->vid == vid && before->mac == mac)))
 		return 0;
-	if (t->free_rows.count == 0)
+	if (t->free_rows.count == 0) {
+		// Nobody would ask again for an address that leads to where it no longer is.
+		tables_neighbor_delete(t, address);
 		return -ENOSPC;
+	}
 	row = t->free_rows.row[t->free_rows.count - 1];
 	t->dest[row] = (struct dest){ .kind = DEST_NEIGHBOR, .vid = vid, .mac = mac };
 	rc = edge_table_set(t->where, &key, row);

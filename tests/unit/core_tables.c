@@ -503,6 +503,32 @@ Test(core_tables, a_group_is_busy_until_all_are_quiet_but_not_for_an_address)
 	cr_assert_eq(tables_next_hop_set(t, 1, (port_t){ 3 }, 0x020000000055), 0);
 }
 
+// One that moves while no row is free is forgotten: packets wait for it, and none goes to the place
+// that it has left. Its row comes back like any other.
+Test(core_tables, a_move_without_room_leaves_nothing_behind)
+{
+	const struct ip_prefix mover = setup_ipv4(0xf0000000, 32);
+	const struct ip_prefix other = setup_ipv4(0xf0000001, 32);
+	struct sw_tables *t = built(good());
+
+	for (uint32_t i = 0; i < 2 * NEIGHBORS; i++) {
+		const struct ip_prefix address = setup_ipv4(0xf0000000 + i % NEIGHBORS, 32);
+
+		cr_assert_eq(tables_neighbor_set(t, &address, VLAN, 1 + i), 0);
+	}
+	cr_assert_eq(tables_neighbor_set(t, &mover, VLAN, 99), -ENOSPC);
+	cr_assert_not(tables_has_neighbor(t, &mover));
+	cr_assert(tables_has_neighbor(t, &other));
+	for (uint32_t i = 0; i < 2; i++)
+		tables_quiesce(t);
+	for (uint32_t i = 0; i < NEIGHBORS; i++) {
+		const struct ip_prefix address = setup_ipv4(0xf0000000 + i, 32);
+
+		cr_assert_eq(tables_neighbor_set(t, &address, VLAN, 100 + i), 0);
+		cr_assert(tables_has_neighbor(t, &address));
+	}
+}
+
 // What nobody may replace: the router itself, a static neighbour, a host of the fabric.
 Test(core_tables, a_learned_neighbor_replaces_nothing_else)
 {
