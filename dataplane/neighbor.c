@@ -143,6 +143,7 @@ static bool read_nd(const uint8_t *ip, uint32_t len, struct neighbor_message *ou
 		return false;
 	out->solicited = !out->request && (icmp[4] & FLAG_SOLICITED) && ip[24] != 0xff;
 	out->override = out->request || (icmp[4] & FLAG_OVERRIDE);
+	out->to_all = !out->request && ip[24] == 0xff;
 	out->target = ipv6(icmp + 8);
 	from = out->request ? ip + 8 : icmp + 8;
 	if (from[0] == 0xff)
@@ -247,7 +248,7 @@ uint32_t neighbor_ask(uint64_t own_mac, const struct ip_prefix *sender,
 		      const struct ip_prefix *target, uint64_t to, uint8_t out[NEIGHBOR_FRAME_MAX])
 {
 	if (target->family == IP_V6)
-		return ask_ipv6(own_mac, sender, target->address, to, out);
+		return ask_ipv6(own_mac, sender, target->address, sender != NULL ? to : 0, out);
 	write_ethernet(out, to != 0 ? to : BROADCAST_MAC, own_mac, ETHERTYPE_ARP);
 	return write_arp(ARP_REQUEST, own_mac, sender != NULL ? sender->address : NULL, 0,
 			 target->address, out);

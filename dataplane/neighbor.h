@@ -21,6 +21,7 @@ struct neighbor_message {
 	uint64_t destination_mac; // of the frame
 	bool solicited;           // answers a question: the sender hears us
 	bool override;            // counts even when another MAC address is known
+	bool to_all;              // an advertisement to all nodes: also answers who asked unnamed
 };
 
 // Reads the ARP frame, or the solicitation or advertisement behind an IPv6 header, at `l3_offset`.
@@ -30,7 +31,8 @@ bool neighbor_read(const uint8_t *frame, uint32_t len, uint32_t l3_offset, bool 
 		   struct neighbor_message *out);
 
 // Writes a question for `target`, to the MAC address that it is thought to have, or with 0 to all;
-// `sender` NULL: a probe. Returns its length.
+// `sender` NULL: a probe, which of IPv6 goes to all, since hosts discard any other (RFC 4861 7.1.1).
+// Returns its length.
 uint32_t neighbor_ask(uint64_t own_mac, const struct ip_prefix *sender,
 		      const struct ip_prefix *target, uint64_t to, uint8_t out[NEIGHBOR_FRAME_MAX]);
 

@@ -71,7 +71,7 @@ static bool may_ask(struct neighbor_keeper *keeper, ns_t now)
 }
 
 // To all of the VLAN, or to where the neighbour was.
-static void ask(struct neighbor_keeper *keeper, const struct neighbor_row *row, bool all, ns_t now)
+static void ask(struct neighbor_keeper *keeper, struct neighbor_row *row, bool all, ns_t now)
 {
 	const struct neighbor_view view = routes_view(routes_instance(keeper->routes));
 	const struct interface_config *interface = neighbor_interface(view.config, row->vid,
@@ -79,6 +79,7 @@ static void ask(struct neighbor_keeper *keeper, const struct neighbor_row *row, 
 	const uint64_t to = all ? 0 : row->n.mac;
 	uint8_t frame[NEIGHBOR_FRAME_MAX];
 
+	row->n.unnamed = interface == NULL;
 	if (all && !may_ask(keeper, now))
 		return;
 	// In managed mode the bridge knows nobody.
@@ -159,7 +160,8 @@ void neighbor_keeper_hear(struct neighbor_keeper *keeper, const struct neighbor_
 			  port_t port, uint16_t vid, ns_t now)
 {
 	const struct neighbor_view view = routes_view(routes_instance(keeper->routes));
-	const struct neighbor_claim claim = { message->mac, message->solicited, message->override };
+	const struct neighbor_claim claim = { message->mac, message->solicited, message->override,
+					      message->to_all };
 	struct neighbor_row *row;
 
 	if (!is_neighbor(&view, &message->sender, vid) &&

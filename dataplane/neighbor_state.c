@@ -73,10 +73,18 @@ static void move(struct neighbor *n, uint64_t mac, ns_t now)
 	n->settled = ns_add(now, SECOND << n->moves);
 }
 
+// An answer to an unnamed question does not say that it is one (RFC 4861 7.2.4), so it is taken for
+// one while a question is open.
+static bool is_answer(const struct neighbor *n, const struct neighbor_claim *claim)
+{
+	return claim->solicited || (claim->to_all && n->unnamed && n->state == NEIGHBOR_PROBE);
+}
+
 enum neighbor_news neighbor_hear(const struct neighbor_times *times, struct neighbor *n,
 				 const struct neighbor_claim *claim, uint32_t dice, ns_t now)
 {
 	const bool known = neighbor_is_known(n);
+	const bool answer = is_answer(n, claim);
 
 	if (known && claim->mac != n->mac && (!claim->override || ns_before(now, n->settled))) {
 		if (!claim->override && n->state == NEIGHBOR_REACHABLE)
@@ -84,13 +92,13 @@ enum neighbor_news neighbor_hear(const struct neighbor_times *times, struct neig
 		return NEIGHBOR_DOUBTED;
 	}
 	if (known && claim->mac == n->mac) {
-		if (claim->solicited)
+		if (answer)
 			confirm(times, n, dice, now);
 		return NEIGHBOR_SAME;
 	}
 	move(n, claim->mac, now);
 	n->heard = now;
-	if (claim->solicited)
+	if (answer)
 		confirm(times, n, dice, now);
 	else
 		grow_stale(times, n, now);

@@ -37,6 +37,7 @@ struct neighbor {
 	uint8_t state; // enum neighbor_state
 	uint8_t sent;  // questions in this state
 	uint8_t moves; // lately, as a logarithm
+	bool unnamed;  // its questions have no sender: it answers to all
 };
 
 // What the caller has to do.
@@ -55,12 +56,13 @@ void neighbor_start(const struct neighbor_times *times, struct neighbor *n, ns_t
 // limited.
 enum neighbor_task neighbor_want(const struct neighbor_times *times, struct neighbor *n, ns_t now);
 
-// An ARP or ND message about it. `solicited`: in answer to a question of ours; `override`: a MAC
-// address that differs counts.
+// An ARP or ND message about it. `solicited`: in answer to a question of ours, as far as it says so
+// itself; `override`: a MAC address that differs counts.
 struct neighbor_claim {
 	uint64_t mac;
 	bool solicited;
 	bool override;
+	bool to_all; // the answer to an unnamed question, if there is one
 };
 
 enum neighbor_news {

@@ -38,11 +38,13 @@ static void check(const struct neighbor *n, ns_t now)
 	cr_assert_leq(n->heard.v, now.v);
 }
 
-// Every question is answered, after less than a probe interval; packets flow all the time.
+// Every question is answered, after less than a probe interval; packets flow all the time. One
+// without a sender is answered to all.
 SEED_TEST(neighbors, who_answers_is_kept, rng, 60)
 {
 	const struct neighbor_times times = random_times(rng);
-	const struct neighbor_claim claim = { MAC, true, rng_below(rng, 2) != 0 };
+	const bool unnamed = rng_below(rng, 2) != 0;
+	const struct neighbor_claim claim = { MAC, !unnamed, rng_below(rng, 2) != 0, unnamed };
 	struct neighbor n;
 	ns_t now = { 1000 * MS };
 	ns_t answer = NS_NEVER;
@@ -63,6 +65,7 @@ SEED_TEST(neighbors, who_answers_is_kept, rng, 60)
 		cr_assert(task == NEIGHBOR_NOTHING || task == NEIGHBOR_ASK_IT);
 		if (task == NEIGHBOR_ASK_IT && answer.v == NS_NEVER.v) {
 			probes++;
+			n.unnamed = unnamed;
 			answer = ns_add(now, rng_next64(rng) % (times.probe_ns - 51 * MS));
 		}
 		check(&n, now);
@@ -76,7 +79,7 @@ SEED_TEST(neighbors, who_answers_is_kept, rng, 60)
 SEED_TEST(neighbors, who_is_silent_is_given_up, rng, 200)
 {
 	const struct neighbor_times times = random_times(rng);
-	const struct neighbor_claim claim = { MAC, true, true };
+	const struct neighbor_claim claim = { MAC, true, true, false };
 	const uint64_t most = times.reachable_ns * 3 / 2 + 5000 * MS +
 			      times.probe_count * times.probe_ns +
 			      50 * MS * (times.probe_count + 4);

@@ -105,6 +105,9 @@ static const struct {
 	{ "a unicast solicitation goes to the address itself", IP_V6, 1, 2, HOST,
 	  "020000000002 02aa00000001 86dd 60000000 0020 3a ff " PREFIX "001 " PREFIX "002 "
 	  "87 00 0000 00000000 " PREFIX "002 0101 02aa00000001" },
+	{ "from the unspecified address even then to all: RFC 4861 7.1.1", IP_V6, 0, 2, HOST,
+	  "3333ff000002 02aa00000001 86dd 60000000 0018 3a ff 00000000000000000000000000000000 "
+	  "ff02000000000000000000 01ff000002 87 00 0000 00000000 " PREFIX "002" },
 };
 
 TABLE_TEST(neighbor, asks, row, question_rows)
@@ -256,38 +259,40 @@ TABLE_TEST(neighbor, reads, row, read_rows)
 #define ALL_NODES "ff020000000000000000000000000001 "
 
 // RFC 4861 4.4: S and O of an advertisement. ARP knows neither: a reply to us alone is an answer.
+// 7.2.4: the answer to a question without a sender goes to all nodes, without S.
 static const struct {
 	const char *what;
 	const char *frame;
 	bool solicited;
 	bool override;
+	bool to_all;
 } claim_rows[] = {
 	{ "an ARP request asks",
 	  TO_OWN "0806 0001 0800 06 04 0001 020000000002 0a010002 000000000000 0a010001", false,
-	  true },
+	  true, false },
 	{ "an ARP reply to us answers",
 	  TO_OWN "0806 0001 0800 06 04 0002 020000000002 0a010002 02aa00000001 0a010001", true,
-	  true },
+	  true, false },
 	{ "a gratuitous ARP reply announces",
 	  TO_ALL "0806 0001 0800 06 04 0002 020000000002 0a010002 ffffffffffff 0a010002", false,
-	  true },
+	  true, false },
 	{ "a solicitation asks",
 	  TO_OWN IPV6_ND("0020", "ff") THEM US "87 00 0000 00000000 " US "0101 020000000009", false,
-	  true },
+	  true, false },
 	{ "an advertisement answers and overrides",
 	  TO_OWN IPV6_ND("0020", "ff") THEM US "88 00 0000 60000000 " THEM "0201 020000000009",
-	  true, true },
+	  true, true, false },
 	{ "one of a proxy only answers",
 	  TO_OWN IPV6_ND("0020", "ff") THEM US "88 00 0000 40000000 " THEM "0201 020000000009",
-	  true, false },
+	  true, false, false },
 	{ "one to all announces",
 	  TO_ALL IPV6_ND("0020", "ff") THEM ALL_NODES "88 00 0000 20000000 " THEM
 						      "0201 020000000009",
-	  false, true },
+	  false, true, true },
 	{ "one to all answers nobody",
 	  TO_ALL IPV6_ND("0020", "ff") THEM ALL_NODES "88 00 0000 60000000 " THEM
 						      "0201 020000000009",
-	  false, true },
+	  false, true, true },
 };
 
 TABLE_TEST(neighbor, claims, row, claim_rows)
@@ -302,6 +307,7 @@ TABLE_TEST(neighbor, claims, row, claim_rows)
 	cr_assert(neighbor_read(frame, len, L3_AT, arp, &got), "%s", row->what);
 	cr_assert_eq(got.solicited, row->solicited, "%s", row->what);
 	cr_assert_eq(got.override, row->override, "%s", row->what);
+	cr_assert_eq(got.to_all, row->to_all, "%s", row->what);
 }
 
 Test(neighbor, a_wrong_checksum_says_nothing)

@@ -28,7 +28,7 @@ static const ns_t start = { 1000 * SECOND };
 static enum neighbor_news hear(struct neighbor *n, uint64_t mac, bool solicited, bool override,
 			       ns_t now)
 {
-	const struct neighbor_claim claim = { mac, solicited, override };
+	const struct neighbor_claim claim = { mac, solicited, override, false };
 
 	return neighbor_hear(&times, n, &claim, HALF, now);
 }
@@ -97,6 +97,32 @@ TABLE_TEST(neighbor_state, hears, row, hear_rows)
 		     row->news, "%s", row->what);
 	cr_assert_eq(n.state, row->after, "%s: %s", row->what, neighbor_state_names[n.state]);
 	cr_assert_eq(n.mac, row->want, "%s", row->what);
+}
+
+// What is said to all nodes answers a question without a sender while one is open, and no other.
+static const struct {
+	const char *what;
+	enum neighbor_state before;
+	bool unnamed;
+	uint64_t mac;
+	enum neighbor_state after;
+} to_all_rows[] = {
+	{ "answers who asked without a name", NEIGHBOR_PROBE, true, MAC_A, NEIGHBOR_REACHABLE },
+	{ "another does", NEIGHBOR_PROBE, true, MAC_B, NEIGHBOR_REACHABLE },
+	{ "not who asked with one", NEIGHBOR_PROBE, false, MAC_A, NEIGHBOR_PROBE },
+	{ "nobody has asked yet", NEIGHBOR_DELAY, true, MAC_A, NEIGHBOR_DELAY },
+	{ "nobody asks any more", NEIGHBOR_STALE, true, MAC_A, NEIGHBOR_STALE },
+};
+
+TABLE_TEST(neighbor_state, hears_what_all_do, row, to_all_rows)
+{
+	const struct neighbor_claim claim = { row->mac, false, true, true };
+	struct neighbor n = in_state(row->before);
+
+	n.unnamed = row->unnamed;
+	neighbor_hear(&times, &n, &claim, HALF, ns_add(start, SECOND));
+	cr_assert_eq(n.state, row->after, "%s: %s", row->what, neighbor_state_names[n.state]);
+	cr_assert_eq(n.mac, row->mac, "%s", row->what);
 }
 
 // What time makes of each state; `ms` after it began.
@@ -231,7 +257,7 @@ Test(neighbor_state, an_address_that_goes_back_and_forth_moves_ever_more_slowly)
 SEED_TEST(neighbor_state, reachable_time_is_spread, rng, 100)
 {
 	struct neighbor n = in_state(NEIGHBOR_STALE);
-	const struct neighbor_claim claim = { MAC_A, true, true };
+	const struct neighbor_claim claim = { MAC_A, true, true, false };
 
 	neighbor_hear(&times, &n, &claim, rng_next32(rng), start);
 	cr_assert_geq(ns_since(n.at, start), times.reachable_ns / 2);
