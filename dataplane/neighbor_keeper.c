@@ -12,7 +12,6 @@
 
 enum {
 	TICKS_PER_SECOND = 20, // of the caller
-	VISIT_MIN = 1024,      // rows of one tick, if there are so many
 	PROBES_MAX = 100,      // of one tick: who has no turn stays as it is until the next
 	ASKS_PER_SECOND = 500,
 	ASKS_AT_ONCE = 100,
@@ -204,7 +203,6 @@ static void resize(struct neighbor_keeper *keeper, uint32_t limit)
 		keeper->table = old;
 		return;
 	}
-	keeper->visit_at = 0;
 	for (uint32_t i = NEIGHBOR_WANTED_MAX; i < old.count; i++) {
 		const struct neighbor_row *from = &old.row[i];
 		struct neighbor_row *row;
@@ -277,19 +275,10 @@ static void visit(struct neighbor_keeper *keeper, struct neighbor_row *row, ns_t
 
 void neighbor_keeper_tick(struct neighbor_keeper *keeper, ns_t now)
 {
-	const uint32_t count = keeper->table.count;
-	uint32_t left = count / TICKS_PER_SECOND + 1;
+	struct neighbor_turn turn = neighbor_table_turn(&keeper->table, TICKS_PER_SECOND);
+	struct neighbor_row *row;
 
-	if (left < VISIT_MIN)
-		left = count < VISIT_MIN ? count : VISIT_MIN;
-	if (keeper->table.known + keeper->table.wanted == 0)
-		return;
 	keeper->probes_left = PROBES_MAX;
-	for (; left > 0; left--) {
-		struct neighbor_row *row = &keeper->table.row[keeper->visit_at];
-
-		keeper->visit_at = (keeper->visit_at + 1) % count;
-		if (row->address.family != IP_NONE)
-			visit(keeper, row, now);
-	}
+	while ((row = neighbor_table_next(&keeper->table, &turn)) != NULL)
+		visit(keeper, row, now);
 }

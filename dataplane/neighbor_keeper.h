@@ -21,7 +21,6 @@ struct neighbor_keeper {
 	struct neighbor_table table;
 	struct rng dice;
 	struct pacer_state asks; // its bytes are questions
-	uint32_t visit_at;       // next row
 	uint32_t probes_left;    // in this tick
 	// counts, see schema/stats.def
 	uint64_t probes;
@@ -48,5 +47,6 @@ void neighbor_keeper_hear(struct neighbor_keeper *keeper, const struct neighbor_
 void neighbor_keeper_want(struct neighbor_keeper *keeper, const struct ip_prefix *address,
 			  uint16_t vid, ns_t now);
 
-// Timers, of a part of the neighbours: often enough that each has its turn once a second.
+// Timers, twenty times a second: of all that are asked for and of a part of those that are known, so
+// that each has its turn once a second.
 void neighbor_keeper_tick(struct neighbor_keeper *keeper, ns_t now);

@@ -159,3 +159,36 @@ struct neighbor_row *neighbor_table_know(struct neighbor_table *t, const struct 
 	row->n = kept;
 	return row;
 }
+
+struct neighbor_turn neighbor_table_turn(const struct neighbor_table *t, uint32_t ticks)
+{
+	const uint32_t places = t->count - NEIGHBOR_WANTED_MAX;
+	const uint32_t share = places / ticks + 1;
+	const struct neighbor_turn turn = {
+		.wanted = t->wanted > 0 ? 0 : NEIGHBOR_WANTED_MAX,
+		.left = share > NEIGHBOR_TURN_MIN ? share : NEIGHBOR_TURN_MIN,
+	};
+
+	if (t->known == 0)
+		return (struct neighbor_turn){ turn.wanted, 0 };
+	return turn.left <= places ? turn : (struct neighbor_turn){ turn.wanted, places };
+}
+
+struct neighbor_row *neighbor_table_next(struct neighbor_table *t, struct neighbor_turn *turn)
+{
+	while (turn->wanted < NEIGHBOR_WANTED_MAX) {
+		struct neighbor_row *row = &t->row[turn->wanted++];
+
+		if (row->address.family != IP_NONE)
+			return row;
+	}
+	while (turn->left > 0) {
+		struct neighbor_row *row = &t->row[NEIGHBOR_WANTED_MAX + t->turn_at];
+
+		turn->left--;
+		t->turn_at = (t->turn_at + 1) % (t->count - NEIGHBOR_WANTED_MAX);
+		if (row->address.family != IP_NONE)
+			return row;
+	}
+	return NULL;
+}

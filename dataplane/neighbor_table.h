@@ -14,6 +14,7 @@
 enum {
 	NEIGHBOR_WANTED_MAX = 256, // asked for at one time
 	NEIGHBOR_LOOK_MAX = 64,    // places that are looked at for one to make room
+	NEIGHBOR_TURN_MIN = 1024,  // known places of a turn, if there are so many
 };
 
 struct neighbor_row {
@@ -37,6 +38,7 @@ struct neighbor_table {
 	uint32_t wanted_at; // the oldest place
 	uint32_t known_at;  // where one that may go is looked for next
 	uint32_t free;      // first free place for a known one
+	uint32_t turn_at;   // the known place whose turn is next
 	uint64_t key;
 };
 
@@ -59,3 +61,15 @@ struct neighbor_row *neighbor_table_know(struct neighbor_table *t, const struct 
 					 uint16_t vid, struct ip_prefix *evicted);
 
 void neighbor_table_remove(struct neighbor_table *t, struct neighbor_row *row);
+
+// Whose timers are looked at in one of `ticks` ticks of a second: all that are asked for, since
+// packets wait for them, and a share of those that are known, each of which has its turn within the
+// second.
+struct neighbor_turn {
+	uint32_t wanted; // next place
+	uint32_t left;   // known places
+};
+struct neighbor_turn neighbor_table_turn(const struct neighbor_table *t, uint32_t ticks);
+
+// The next one of a turn, NULL after the last. It may be removed before the one after it is asked for.
+struct neighbor_row *neighbor_table_next(struct neighbor_table *t, struct neighbor_turn *turn);

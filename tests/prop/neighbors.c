@@ -279,3 +279,46 @@ Test(neighbors, invented_ones_displace_none_in_use)
 	}
 	neighbor_table_close(&t);
 }
+
+// Packets wait for those that are asked for, so each tick looks at every one of them, however many
+// are known; those have their turn within a second, in shares of a bounded size.
+SEED_TEST(neighbors, none_waits_long_for_its_turn, rng, 30)
+{
+	enum { TICKS = 20 };
+	const uint32_t limit = 16 + rng_below(rng, rng_below(rng, 2) ? 500 : 60000);
+	const uint32_t share = limit / TICKS + 1 > 1024 ? limit / TICKS + 1 : 1024;
+	struct neighbor_table t;
+	struct ip_prefix evicted;
+	uint32_t turns = 0;
+
+	cr_assert_eq(neighbor_table_open(&t, limit, rng_next64(rng)), 0);
+	for (uint32_t i = 0; i < limit + NEIGHBOR_WANTED_MAX; i++) {
+		struct ip_prefix address = { .family = IP_V4, .len = 32, .address = { 10 } };
+
+		store_be32(address.address, 0x0a000000 + i);
+		if (i < limit)
+			neighbor_table_know(&t, &address, 1, &evicted);
+		else
+			neighbor_table_want(&t, &address, 1);
+	}
+	for (uint32_t tick = 0; tick < TICKS; tick++) {
+		struct neighbor_turn turn = neighbor_table_turn(&t, TICKS);
+		struct neighbor_row *row;
+		uint32_t wanted = 0;
+		uint32_t known = 0;
+
+		while ((row = neighbor_table_next(&t, &turn)) != NULL) {
+			const bool is_wanted = row < t.row + NEIGHBOR_WANTED_MAX;
+
+			wanted += is_wanted;
+			known += !is_wanted;
+			turns += row->vid == 1 && !is_wanted;
+			if (!is_wanted)
+				row->vid = 2; // it has had its turn
+		}
+		cr_assert_eq(wanted, NEIGHBOR_WANTED_MAX);
+		cr_assert_leq(known, share);
+	}
+	cr_assert_eq(turns, limit);
+	neighbor_table_close(&t);
+}
