@@ -31,8 +31,8 @@ bool neighbor_read(const uint8_t *frame, uint32_t len, uint32_t l3_offset, bool 
 		   struct neighbor_message *out);
 
 // Writes a question for `target`, to the MAC address that it is thought to have, or with 0 to all;
-// `sender` NULL: a probe, which of IPv6 goes to all, since hosts discard any other (RFC 4861 7.1.1).
-// Returns its length.
+// `sender` NULL: a probe, which of IPv6 goes to all, since hosts discard any other (RFC 4861
+// 7.1.1). Returns its length.
 uint32_t neighbor_ask(uint64_t own_mac, const struct ip_prefix *sender,
 		      const struct ip_prefix *target, uint64_t to, uint8_t out[NEIGHBOR_FRAME_MAX]);
 

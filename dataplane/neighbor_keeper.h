@@ -47,6 +47,6 @@ void neighbor_keeper_hear(struct neighbor_keeper *keeper, const struct neighbor_
 void neighbor_keeper_want(struct neighbor_keeper *keeper, const struct ip_prefix *address,
 			  uint16_t vid, ns_t now);
 
-// Timers, twenty times a second: of all that are asked for and of a part of those that are known, so
-// that each has its turn once a second.
+// Timers, twenty times a second: of all that are asked for and of a part of those that are known,
+// so that each has its turn once a second.
 void neighbor_keeper_tick(struct neighbor_keeper *keeper, ns_t now);

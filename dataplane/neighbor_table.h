@@ -71,5 +71,5 @@ struct neighbor_turn {
 };
 struct neighbor_turn neighbor_table_turn(const struct neighbor_table *t, uint32_t ticks);
 
-// The next one of a turn, NULL after the last. It may be removed before the one after it is asked for.
+// The next one of a turn, NULL after the last. It may be removed before the next is asked for.
 struct neighbor_row *neighbor_table_next(struct neighbor_table *t, struct neighbor_turn *turn);

@@ -70,8 +70,8 @@ struct instance *routes_instance(const struct routes *routes);
 void routes_ask(struct routes *routes, port_t port, uint16_t vid, const uint8_t *frame,
 		uint32_t len);
 
-// Puts a neighbour into the tables: 0, or -errno, logged once, and it is in them no more. Or takes it
-// out of them.
+// Puts a neighbour into the tables: 0, or -errno, logged once, and it is in them no more. Or takes
+// it out of them.
 int routes_neighbor_found(struct routes *routes, const struct ip_prefix *address, uint16_t vid,
 			  uint64_t mac);
 void routes_neighbor_gone(struct routes *routes, const struct ip_prefix *address);

@@ -94,8 +94,8 @@ size_t tables_bytes(const struct sw_config *config, uint32_t neighbors);
 int tables_build(const struct sw_config *config, const struct sw_profile *pf, uint32_t neighbors,
 		 void *memory, struct sw_tables **out, struct profile_fault *fault);
 
-// Adds or moves a learned neighbour; a static row stays. 0, or -ENOSPC and the address has no row of
-// a neighbour: what it was known as is gone.
+// Adds or moves a learned neighbour; a static row stays. 0, or -ENOSPC and the address has no row
+// of a neighbour: what it was known as is gone.
 int tables_neighbor_set(struct sw_tables *t, const struct ip_prefix *address, uint16_t vid,
 			uint64_t mac);
 void tables_neighbor_delete(struct sw_tables *t, const struct ip_prefix *address);

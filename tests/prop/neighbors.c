@@ -280,6 +280,26 @@ Test(neighbors, invented_ones_displace_none_in_use)
 	neighbor_table_close(&t);
 }
 
+// Counts the rows of a turn: wanted ones, known ones, and of these the ones that had none before.
+static uint32_t take_turn(struct neighbor_table *t, struct neighbor_turn *turn, uint32_t *known,
+			  uint32_t *fresh)
+{
+	struct neighbor_row *row;
+	uint32_t wanted = 0;
+
+	*known = 0;
+	while ((row = neighbor_table_next(t, turn)) != NULL) {
+		if (row < t->row + NEIGHBOR_WANTED_MAX) {
+			wanted++;
+			continue;
+		}
+		*known += 1;
+		*fresh += row->vid == 1;
+		row->vid = 2;
+	}
+	return wanted;
+}
+
 // Packets wait for those that are asked for, so each tick looks at every one of them, however many
 // are known; those have their turn within a second, in shares of a bounded size.
 SEED_TEST(neighbors, none_waits_long_for_its_turn, rng, 30)
@@ -303,20 +323,9 @@ SEED_TEST(neighbors, none_waits_long_for_its_turn, rng, 30)
 	}
 	for (uint32_t tick = 0; tick < TICKS; tick++) {
 		struct neighbor_turn turn = neighbor_table_turn(&t, TICKS);
-		struct neighbor_row *row;
-		uint32_t wanted = 0;
-		uint32_t known = 0;
+		uint32_t known;
 
-		while ((row = neighbor_table_next(&t, &turn)) != NULL) {
-			const bool is_wanted = row < t.row + NEIGHBOR_WANTED_MAX;
-
-			wanted += is_wanted;
-			known += !is_wanted;
-			turns += row->vid == 1 && !is_wanted;
-			if (!is_wanted)
-				row->vid = 2; // it has had its turn
-		}
-		cr_assert_eq(wanted, NEIGHBOR_WANTED_MAX);
+		cr_assert_eq(take_turn(&t, &turn, &known, &turns), NEIGHBOR_WANTED_MAX);
 		cr_assert_leq(known, share);
 	}
 	cr_assert_eq(turns, limit);
