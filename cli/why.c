@@ -37,6 +37,7 @@ static const struct {
 	{ "rx_lost", WHY_PORT, why_rx_lost },
 	{ "refused", WHY_PORT, why_refused },
 	{ "held", WHY_PORT, why_held },
+	{ "tx_disabled", WHY_PORT, why_tx_disabled },
 	{ "group_xoff", WHY_GROUP, why_group_xoff },
 	{ "group_near", WHY_GROUP, why_group_near },
 	{ "queue_near", WHY_QUEUE, why_queue_near },

@@ -124,6 +124,14 @@ void why_held(struct why *why)
 		   "look for the queue that the group's traffic waits in");
 }
 
+void why_tx_disabled(struct why *why)
+{
+	if (!why_true(why->port, "tx_disabled"))
+		return;
+	why_advise(why_add(why, WHY_WRONG, "sending is switched off by a test hook (tx-disable)"),
+		   "weft debug tx-disable %s off", why->scene->port);
+}
+
 void why_rx_lost(struct why *why)
 {
 	const uint64_t lost = why_port_grown(why, port_key.rx_no_buffer) +

@@ -153,10 +153,11 @@ void why_paused(struct why *why)
 
 void why_blocked(struct why *why)
 {
-	if (why_true(why->port, "tx_disabled") || why_true(queue_of(why), "dequeue_disabled"))
+	if (why_true(queue_of(why), "dequeue_disabled"))
 		why_advise(why_add(why, WHY_WRONG,
-				   "sending is switched off by a test hook (weft debug)"),
-			   "switch it on again");
+				   "sending is switched off by a test hook (dequeue-disable)"),
+			   "weft debug dequeue-disable %s %u off", why->scene->port,
+			   (unsigned int)why->at);
 	if (!why_true(queue_of(why), "blocked"))
 		return;
 	why_advise(why_add(why, WHY_WRONG,

@@ -62,6 +62,7 @@ why_fn why_hello_down;
 why_fn why_hello_mismatch;
 why_fn why_pfc_path;
 why_fn why_held;
+why_fn why_tx_disabled;
 why_fn why_rx_lost;
 why_fn why_refused;
 why_fn why_global_pause;
