@@ -146,10 +146,10 @@ class Switch:
     def log(self):
         return self.log_path.read_text() if self.log_path.exists() else ''
 
-    def request(self, method, path):
+    def request(self, method, path, body=None):
         connection = UnixConnection(self.test.dir / 'run' / f'{self.name}.sock')
         try:
-            connection.request(method, path)
+            connection.request(method, path, body=body)
             answer = connection.getresponse()
             return answer.status, json.loads(answer.read())
         finally:
@@ -160,6 +160,10 @@ class Switch:
         if status != 200:
             raise AssertionError(f'{path}: {status} {body}')
         return body
+
+    def change(self, *edits, force=False):
+        """Asks for edits of the running configuration, one change; returns the status and the answer."""
+        return self.request('POST', '/v1/config', json.dumps({'edits': edits, 'force': force}))
 
     def port(self, name):
         return next(p for p in self.ports() if p['name'] == name)
@@ -183,6 +187,12 @@ class Switch:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait(STOP_SECONDS)
+
+
+def edit(op, table, *key, before=None, **knobs):
+    """One edit for Switch.change(); a knob that is None goes back to its default."""
+    return {'op': op, 'table': table, 'key': [str(part) for part in key],
+            **({'before': [before]} if before else {}), 'knobs': knobs}
 
 
 def link_port(name, link, more='', mtu=1500):
@@ -273,6 +283,10 @@ class DpdkHosts:
                 '--seconds', str(seconds), *options]
         self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         test.addCleanup(self.process.kill)
+
+    def end_flows(self):
+        """Their flows end now; they stay a little, as after their time."""
+        self.process.send_signal(signal.SIGUSR1)
 
     def results(self):
         """Their reports, once they have ended."""
