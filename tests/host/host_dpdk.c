@@ -9,6 +9,8 @@
 // With `--hosts N` one process is hosts id to id + N - 1, each on the port of its order, all with
 // the same options; `--all-to-all PRIO:LEN[:BPS]` gives each a flow to every other one.
 //
+// SIGUSR1 ends the flows as their time does, SIGTERM the process.
+//
 // A frame that the driver does not take is kept and offered again, so that sequence numbers have no
 // gap that the link did not make; what waits in the driver's ring is beyond recall, as with a NIC.
 
@@ -56,6 +58,7 @@ static struct {
 	// How long the process stays after its report, idle. The memif driver takes a link down in
 	// a thread of its own, and a peer that polls at that moment reads memory that is gone.
 	uint64_t linger_ns;
+	uint64_t nap_ns;  // sleep between two looks at the ports, which leaves the core to others
 	uint64_t mesh[3]; // class, length and rate of flows from all to all; no length: none
 	uint64_t hz, start;
 } run;
@@ -65,6 +68,13 @@ static volatile sig_atomic_t stopped;
 static void stop(int sig)
 {
 	stopped = sig;
+}
+
+static volatile sig_atomic_t flows_over;
+
+static void end_flows(int sig)
+{
+	flows_over = sig;
 }
 
 static ns_t clock_now(void)
@@ -154,6 +164,8 @@ static bool parse_option(struct host_config *config, const char *name, char *tex
 		return parse(UNIT_NS, text, &run.start_ns);
 	if (strcmp(name, "linger") == 0)
 		return parse(UNIT_NS, text, &run.linger_ns);
+	if (strcmp(name, "nap") == 0)
+		return parse(UNIT_NS, text, &run.nap_ns);
 	if (strcmp(name, "wait") == 0)
 		return parse(UNIT_NS, text, &run.wait_ns);
 	if (strcmp(name, "rate") == 0)
@@ -188,6 +200,7 @@ static int parse_options(struct host_config *config, int argc, char **argv)
 		{ "storm", required_argument, NULL, 0 },
 		{ "receiver", required_argument, NULL, 0 },
 		{ "wait", required_argument, NULL, 0 },
+		{ "nap", required_argument, NULL, 0 },
 		{ "hosts", required_argument, NULL, 0 },
 		{ "start", required_argument, NULL, 0 },
 		{ "linger", required_argument, NULL, 0 },
@@ -294,6 +307,17 @@ static void transmit(struct runner *host)
 	host->pending = rte_eth_tx_burst(host->ethdev, 0, &m, 1) == 1 ? NULL : m;
 }
 
+// Flows send nothing more from `at_ns` on.
+static void stop_flows(uint64_t at_ns)
+{
+	for (uint32_t i = 0; i < run.count; i++) {
+		struct host_config *config = &run.host[i].config;
+
+		for (uint32_t k = 0; k < config->flow_count; k++)
+			config->flow[k].stop = (ns_t){ at_ns };
+	}
+}
+
 static void run_hosts(void)
 {
 	uint64_t end_ns = run.start_ns + run.seconds * 1000000000u;
@@ -303,17 +327,23 @@ static void run_hosts(void)
 	for (uint32_t i = 0; i < run.count; i++) {
 		struct runner *host = &run.host[i];
 
-		for (uint32_t k = 0; k < host->config.flow_count; k++) {
+		for (uint32_t k = 0; k < host->config.flow_count; k++)
 			host->config.flow[k].start = (ns_t){ run.start_ns };
-			host->config.flow[k].stop = (ns_t){ end_ns };
-		}
 		host_init(&host->config, &host->st);
 	}
+	stop_flows(end_ns);
 	while (!stopped && clock_now().v < end_ns + run.wait_ns) {
+		if (flows_over) {
+			flows_over = 0;
+			end_ns = clock_now().v;
+			stop_flows(end_ns);
+		}
 		for (uint32_t i = 0; i < run.count; i++) {
 			receive(&run.host[i]);
 			transmit(&run.host[i]);
 		}
+		if (run.nap_ns != 0)
+			rte_delay_us_sleep((unsigned int)(run.nap_ns / 1000));
 	}
 	// What a switch has sent waits in the ring.
 	for (uint32_t n = 0; n < LAST_BURSTS * run.count; n++)
@@ -399,6 +429,7 @@ int main(int argc, char **argv)
 	run.wait_ns = 1000000000;
 	signal(SIGINT, stop);
 	signal(SIGTERM, stop);
+	signal(SIGUSR1, end_flows);
 	rc = parse_options(&run.host[0].config, argc - used, argv + used);
 	if (rc == 0 && rte_eth_dev_count_avail() != run.count)
 		rc = -ENODEV;
