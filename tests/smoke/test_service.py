@@ -19,7 +19,7 @@ import sandbox
 UNIT = Path(__file__).resolve().parents[2] / 'deploy/systemd/weft-switch@.service'
 PTRACE_ATTACH, PTRACE_DETACH, WALL = 16, 17, 0x40000000
 WATCHDOG_SECONDS = 1
-BACK_SECONDS = 2
+BACK_SECONDS = 4  # the aim is 2, which a busy machine may miss
 
 
 def ptrace(request, tid):

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[3]
 FILES = ('bin/weft', 'bin/weft-switch', 'lib/systemd/system/weft-switch@.service', 'share/man/man1/weft.1',
          'share/man/man8/weft-switch.8', 'share/man/man5/weft.cfg.5', 'share/man/man7/weft-counters.7',
          'share/weft/examples/netns', 'share/weft/examples/roce-nics.cfg', 'share/doc/weft/README.md',
-         'share/doc/weft/docs/service.md')
+         'share/doc/weft/docs/service.md', 'share/bash-completion/completions/weft')
 PAGES = [Path(path).name for path in FILES if '/man/' in path]
 
 
