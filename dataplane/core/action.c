@@ -6,8 +6,9 @@
 
 #include "dataplane/core/stage.h"
 
-void give_back(struct sw_lcore *lc, struct pkt *p)
+void give_back(struct sw_lcore *lc, struct pkt *p, enum drop_reason reason)
 {
+	p->reason = (uint8_t)reason;
 	p->next = lc->actions.freed;
 	lc->actions.freed = p;
 }
@@ -70,6 +71,7 @@ bool sw_action(struct sw *sw, lcore_t lcore, struct sw_action *out, ns_t now)
 	if (st->freed != NULL) {
 		out->kind = SW_ACTION_FREE;
 		out->pkt = st->freed;
+		out->reason = (enum drop_reason)st->freed->reason;
 		st->freed = out->pkt->next;
 		return true;
 	}

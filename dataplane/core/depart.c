@@ -27,6 +27,7 @@ void mark_ce(struct sw_lcore *lc, struct pkt *p)
 	if (!(p->l3 == PKT_L3_IPV4 ? ip_ecn_mark_v4(ip) : ip_ecn_mark_v6(ip)))
 		return;
 	p->tos |= ECN_CE;
+	p->flags |= PKT_MARKED;
 	queue->wred_ecn_marked_packets++;
 	queue->wred_ecn_marked_bytes += p->len;
 	lc->port[p->out_port.v].stats.ecn_marked_packets++;
@@ -170,4 +171,14 @@ __attribute__((flatten)) uint32_t sw_tx(struct sw *sw, port_t port, struct pkt *
 	if (sent != 0 && !port_set_empty(&lc->xoff_ports))
 		admit_xon_scan(lc, now);
 	return sent;
+}
+
+uint64_t sw_tx_queued(const struct sw *sw, struct pkt *const *pkts, uint32_t count, uint32_t at)
+{
+	const struct pkt *p = pkts[at];
+	uint64_t bytes = sw->port[p->out_port.v].queue[p->queue.v].bytes;
+
+	for (uint32_t i = at; i < count; i++)
+		bytes += pkts[i]->queue.v == p->queue.v ? pkts[i]->charge : 0;
+	return bytes;
 }

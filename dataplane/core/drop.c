@@ -38,7 +38,7 @@ void drop(struct sw_lcore *lc, struct pkt *p, enum drop_reason reason)
 {
 	drop_count(lc, p, reason);
 	release_early(lc, p);
-	give_back(lc, p);
+	give_back(lc, p, reason);
 }
 
 void release_early(struct sw_lcore *lc, struct pkt *p)

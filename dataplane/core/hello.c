@@ -122,7 +122,7 @@ void hello_rx(struct sw_lcore *lc, struct pkt *p, ns_t now)
 			hello_reach_changed(lc);
 		follow(lc, p->in_port, now);
 	}
-	give_back(lc, p);
+	give_back(lc, p, DROP_NONE);
 }
 
 void hello_link(struct sw_lcore *lc, port_t port, bool up, ns_t now)

@@ -99,7 +99,7 @@ void lacp_hear(struct sw_lcore *lc, struct pkt *p, ns_t now)
 	lacp_receive(&pf, &st->lacp, &pdu, now);
 	st->stats.lacp_rx_pdus++;
 	lc->stats.consumed_packets++;
-	give_back(lc, p);
+	give_back(lc, p, DROP_NONE);
 	settle(lc, lag, now);
 }
 

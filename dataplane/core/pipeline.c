@@ -39,7 +39,7 @@ void mac_control(struct sw_lcore *lc, struct pkt *p, ns_t now)
 	case PFC_FRAME_TRUNCATED: drop(lc, p, DROP_PFC_MALFORMED); return;
 	}
 	lc->stats.consumed_packets++;
-	give_back(lc, p);
+	give_back(lc, p, DROP_NONE);
 }
 
 static void consume(struct sw_lcore *lc, struct pkt *p)
@@ -52,7 +52,7 @@ static void flood_copies(struct sw_lcore *lc, struct pkt *p, const struct port_s
 {
 	action_add(lc, SW_ACTION_COPY, p)->ports = *ports;
 	consume(lc, p);
-	give_back(lc, p);
+	give_back(lc, p, DROP_NONE);
 }
 
 static COLD void act(struct sw_lcore *lc, struct pkt *p, enum route_verdict verdict,

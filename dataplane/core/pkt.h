@@ -36,6 +36,7 @@ enum pkt_flag {
 	PKT_CHARGED = 1 << 4,  // admit: must be uncharged on the way out
 	PKT_COPY = 1 << 5,     // sw_copy: a flooded copy, or a frame the shell injected
 	PKT_ROUTED = 1 << 6,   // route: sent to the router's address
+	PKT_MARKED = 1 << 7,   // enqueue or depart: got CE here
 };
 
 struct pkt {
@@ -62,6 +63,7 @@ struct pkt {
 	queue_t queue;       // forward: by the egress port's map
 	uint8_t flags;       // enum pkt_flag
 	uint8_t lane;        // parse: 0; lane_parse: of arrival; route: of departure
+	uint8_t reason;      // give_back: enum drop_reason, DROP_NONE if consumed
 };
 
 static_assert(sizeof(struct pkt) == 64, "a packet's metadata is one cache line");

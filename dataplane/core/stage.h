@@ -310,8 +310,9 @@ COLD void release_early(struct sw_lcore *lc, struct pkt *p);
 // of the reasons that senders are told. The packet is as it was received.
 COLD void tell_sender(struct sw_lcore *lc, struct pkt *p, enum drop_reason reason, ns_t now);
 
-// Gives a packet back to the shell, which frees it once it has seen every other action.
-void give_back(struct sw_lcore *lc, struct pkt *p);
+// Gives a packet that was dropped, or consumed (DROP_NONE), back to the shell, which frees it once
+// it has seen every other action.
+void give_back(struct sw_lcore *lc, struct pkt *p, enum drop_reason reason);
 
 // Next free action slot; the shell has drained the ring (checked).
 struct sw_action *action_add(struct sw_lcore *lc, enum sw_action_kind kind, struct pkt *p);

@@ -85,6 +85,10 @@ void sw_rx(struct sw *sw, port_t port, struct pkt **pkts, uint32_t count, ns_t n
 // are no longer accounted. data and len are as sent.
 uint32_t sw_tx(struct sw *sw, port_t port, struct pkt **pkts, uint32_t count, ns_t now);
 
+// Bytes of the queue that pkts[at] left, itself included. `pkts` are the `count` packets that
+// sw_tx() has just given for one port.
+uint64_t sw_tx_queued(const struct sw *sw, struct pkt *const *pkts, uint32_t count, uint32_t at);
+
 // The queues of a port (a bit each) that sw_tx() must not serve, replacing those of the last call:
 // the device does not take their frames, be it full or paused by its peer. To the scheduler and the
 // watchdog that is a received pause. It lasts until it is lifted here or the link goes down;
@@ -127,7 +131,7 @@ ns_t sw_deadline(const struct sw *sw, lcore_t lcore, ns_t now);
 // --- actions ----------------------------------------------------------------------------------
 
 enum sw_action_kind {
-	SW_ACTION_FREE,   // pkt: release it
+	SW_ACTION_FREE,   // pkt, reason: release it; DROP_NONE: it was not dropped
 	SW_ACTION_PFC,    // port, pfc: send this frame before any data
 	SW_ACTION_LACP,   // port: send what sw_lacpdu() writes before any data
 	SW_ACTION_COPY,   // pkt, ports: make a deep copy for each port and pass it to sw_copy();

@@ -173,6 +173,20 @@ void rig_link(struct rig *rig, uint32_t port, bool up)
 	rig_drain(rig);
 }
 
+// Each packet that was dropped has come back with the reason that it was counted by, but for what
+// has no packet: a copy without memory, and what the shell itself refused.
+static void check_reasons(const struct rig *rig)
+{
+	for (uint32_t i = DROP_NONE + 1; i < DROP_REASON_COUNT; i++) {
+		uint64_t counted = sw_drops(rig->sw, PORT_NONE, (enum drop_reason)i);
+
+		for (uint32_t port = 0; port < rig->pf->port_count; port++)
+			counted += rig_drops(rig, port, (enum drop_reason)i);
+		if (i != DROP_COPY_NO_BUFFER && i != DROP_TX_REFUSED)
+			WEFT_CHECK(rig->dropped[i] == counted);
+	}
+}
+
 void rig_end(struct rig *rig)
 {
 	WEFT_CHECK(sw_conserved(rig->sw));
@@ -191,6 +205,7 @@ void rig_end(struct rig *rig)
 		WEFT_CHECK(pool.xoff_room_curr_occupancy_bytes == 0);
 	}
 	WEFT_CHECK(rig->live == 0);
+	check_reasons(rig);
 	free(sw_more(rig->sw));
 	free(rig->memory);
 	free(rig->tables);
@@ -259,7 +274,10 @@ static void answer_solicit(struct rig *rig, const struct sw_action *action)
 static void answer(struct rig *rig, const struct sw_action *action)
 {
 	switch (action->kind) {
-	case SW_ACTION_FREE: rig_free(rig, action->pkt); return;
+	case SW_ACTION_FREE:
+		rig->dropped[action->reason] += action->reason != DROP_NONE;
+		rig_free(rig, action->pkt);
+		return;
 	case SW_ACTION_PFC: note_pfc(rig, action); return;
 	case SW_ACTION_LACP:
 		rig->lacp_due[action->port.v] = true;

@@ -53,8 +53,9 @@ struct rig {
 	uint64_t lacp_sent[CONFIG_PORT_MAX]; // LACPDUs a port was told to send
 	bool lacp_due[CONFIG_PORT_MAX];      // one of them is yet to be carried out
 	struct sw_action last;
-	uint8_t descriptors; // per packet, 1 at first
-	int64_t live;        // packets that exist
+	uint8_t descriptors;                 // per packet, 1 at first
+	int64_t live;                        // packets that exist
+	uint64_t dropped[DROP_REASON_COUNT]; // given back with this reason
 	struct rig_pfc pfc[CONFIG_PORT_MAX];
 };
 
