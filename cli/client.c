@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <grp.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,14 +214,15 @@ static bool send_text(int fd, const char *text, size_t len)
 	return true;
 }
 
-static bool send_request(int fd, const struct client_request *request)
+// By HTTP 1.0 an answer without a known length is not cut into chunks.
+static bool send_request(int fd, const struct client_request *request, int version)
 {
 	const char *body = request->body != NULL ? request->body : "";
-	char text[512];
+	char text[1024];
 	const int len = snprintf(text, sizeof(text),
-				 "%s %s HTTP/1.1\r\nHost: weft\r\nContent-Length: %zu\r\n"
+				 "%s %s HTTP/1.%d\r\nHost: weft\r\nContent-Length: %zu\r\n"
 				 "Connection: close\r\n\r\n",
-				 request->method, request->target, strlen(body));
+				 request->method, request->target, version, strlen(body));
 
 	if (len >= (int)sizeof(text)) {
 		errno = ENAMETOOLONG;
@@ -323,11 +325,119 @@ json_t *client_call(const struct client_request *request)
 	if (fd < 0)
 		return NULL;
 	fail(request, CLIENT_REFUSED);
-	if (!send_request(fd, request))
+	if (!send_request(fd, request, 1))
 		complain(request, "weft: %s: %s\n", address.sun_path, strerror(errno));
 	else if (read_reply(request, fd, address.sun_path, &buffer, &reply))
 		body = decode(address.sun_path, request, &reply);
 	free(buffer.data);
 	close(fd);
 	return body;
+}
+
+// The first byte behind the head, NULL when it is not there yet.
+static const char *behind_head(const struct reply_buffer *buffer)
+{
+	static const char end[] = "\r\n\r\n";
+
+	for (size_t i = 0; i + strlen(end) <= buffer->len; i++) {
+		if (memcmp(buffer->data + i, end, strlen(end)) == 0)
+			return buffer->data + i + strlen(end);
+	}
+	return NULL;
+}
+
+// Reads the head of an answer; what came behind it stays in the buffer, from *body on. False after
+// a line on stderr.
+static bool read_head(int fd, const char *path, struct reply_buffer *buffer, size_t *body)
+{
+	const char *found = NULL;
+
+	while (found == NULL) {
+		ssize_t n = -1;
+
+		errno = ENOMEM;
+		if (grow(buffer))
+			n = recv(fd, buffer->data + buffer->len, READ_BYTES, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			fprintf(stderr, "weft: %s: the switch does not answer\n", path);
+			return false;
+		}
+		buffer->len += (size_t)n;
+		found = behind_head(buffer);
+	}
+	*body = (size_t)(found - buffer->data);
+	return true;
+}
+
+static bool is_ok(const struct reply_buffer *buffer)
+{
+	return buffer->len > 12 && memcmp(buffer->data, "HTTP/1.", 7) == 0 &&
+	       memcmp(buffer->data + 8, " 200", 4) == 0;
+}
+
+// Reads an answer that is not what was asked for to its end, and says what it is.
+static void complain_refused(int fd, const char *path, const struct client_request *request,
+			     struct reply_buffer *buffer)
+{
+	struct http_reply reply;
+
+	if (http_parse(buffer->data, buffer->len, false, &reply) == HTTP_DONE ||
+	    read_reply(request, fd, path, buffer, &reply))
+		json_decref(decode(path, request, &reply));
+}
+
+bool client_open(const struct client_request *request, struct client_stream *stream)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct reply_buffer buffer = { 0 };
+	size_t body = 0;
+	int fd;
+
+	if (!find_socket(request, sizeof(address.sun_path), address.sun_path))
+		return false;
+	fd = connect_to(request, &address);
+	if (fd < 0)
+		return false;
+	fail(request, CLIENT_REFUSED);
+	if (!send_request(fd, request, 0)) {
+		fprintf(stderr, "weft: %s: %s\n", address.sun_path, strerror(errno));
+	} else if (read_head(fd, address.sun_path, &buffer, &body)) {
+		if (is_ok(&buffer)) {
+			*stream = (struct client_stream){ fd, buffer.data, body, buffer.len };
+			return true;
+		}
+		complain_refused(fd, address.sun_path, request, &buffer);
+	}
+	free(buffer.data);
+	close(fd);
+	return false;
+}
+
+ssize_t client_read(struct client_stream *stream, void *out, size_t bytes, int wait_ms)
+{
+	struct pollfd ready = { .fd = stream->fd, .events = POLLIN };
+	ssize_t n;
+
+	if (stream->at < stream->len) {
+		const size_t left = stream->len - stream->at;
+
+		bytes = bytes < left ? bytes : left;
+		memcpy(out, stream->data + stream->at, bytes);
+		stream->at += bytes;
+		return (ssize_t)bytes;
+	}
+	if (poll(&ready, 1, wait_ms) <= 0)
+		return -EAGAIN;
+	n = recv(stream->fd, out, bytes, 0);
+	if (n < 0)
+		return errno == EINTR ? -EAGAIN : -errno;
+	return n;
+}
+
+void client_close(struct client_stream *stream)
+{
+	free(stream->data);
+	close(stream->fd);
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <sys/types.h>
 
 #include "base/types.h"
 
@@ -33,6 +34,22 @@ struct client_names {
 
 // Names of the switches that have a socket in a directory, sorted; 0, or -errno and none.
 int client_list(const char *run_dir, struct client_names *names);
+
+// An answer that goes on for as long as it is read.
+struct client_stream {
+	int fd;
+	char *data; // received already
+	size_t at;
+	size_t len;
+};
+
+// Begins one. False after a line on stderr.
+bool client_open(const struct client_request *request, struct client_stream *stream);
+
+// Waits for bytes, at most `wait_ms`, and gives at most `bytes` of them: how many, 0 at the end;
+// -EAGAIN: none came, or a signal did; another -errno.
+ssize_t client_read(struct client_stream *stream, void *out, size_t bytes, int wait_ms);
+void client_close(struct client_stream *stream);
 
 // The answer as a JSON object that the caller releases, or NULL after a line on stderr, if the
 // request is not quiet.

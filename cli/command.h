@@ -35,21 +35,24 @@ enum command_takes {
 	TAKES_PORT = 1, // one more word: a port
 	TAKES_KIND = 2, // the target gets ?watermark=KIND
 	TAKES_BOTH = TAKES_PORT | TAKES_KIND,
-	TAKES_ONE_PORT = 4,     // with TAKES_PORT: must be given, and goes with the request
-	TAKES_QUEUE_ON = 16,    // three more words: a port, a queue, on or off
-	TAKES_ON = 32,          // one more word: on or off
-	TAKES_PREFIX = 64,      // one more word: an address or network, goes with the request
-	TAKES_QUEUE = 128,      // with TAKES_PORT: a queue may follow the port
-	TAKES_PERSISTENT = 256, // the target gets ?watermark=persistent
-	TWICE = 512,            // asks a second time, a moment later
-	ALSO_QOS = 1024,        // asks for /v1/qos too
-	ALSO_CNP = 1 << 16,     // asks for /v1/cnp too
-	ALSO_ACL = 2048,        // asks for /v1/acl too
-	TAKES_PORT_ON = 4096,   // two more words: a port, on or off
-	TAKES_SEED = 8192,      // one more word: a number
-	ALSO_LLDP = 1 << 18,    // asks for /v1/lldp too, if the switch has it
-	NEEDS_PORT = 1 << 17,   // with TAKES_PORT: must be given
-	LOOPS = 1 << 19,        // looks again and again (cli/watch.h)
+	TAKES_ONE_PORT = 4,         // with TAKES_PORT: must be given, and goes with the request
+	TAKES_QUEUE_ON = 16,        // three more words: a port, a queue, on or off
+	TAKES_ON = 32,              // one more word: on or off
+	TAKES_PREFIX = 64,          // one more word: an address or network, goes with the request
+	TAKES_QUEUE = 128,          // with TAKES_PORT: a queue may follow the port
+	TAKES_PERSISTENT = 256,     // the target gets ?watermark=persistent
+	TWICE = 512,                // asks a second time, a moment later
+	ALSO_QOS = 1024,            // asks for /v1/qos too
+	ALSO_CNP = 1 << 16,         // asks for /v1/cnp too
+	ALSO_ACL = 2048,            // asks for /v1/acl too
+	TAKES_PORT_ON = 4096,       // two more words: a port, on or off
+	TAKES_SEED = 8192,          // one more word: a number
+	ALSO_LLDP = 1 << 18,        // asks for /v1/lldp too, if the switch has it
+	NEEDS_PORT = 1 << 17,       // with TAKES_PORT: must be given
+	CAPTURES = 8,               // the answer is a stream of frames (cli/capture.h)
+	TAKES_PORT_QUEUE = 1 << 14, // two more words: a port, a queue
+	TAKES_DIRECTION = 1 << 15,  // with TAKES_PORT: in or out may follow the port
+	LOOPS = 1 << 19,            // looks again and again (cli/watch.h)
 	// shows counters, without what the user has cleared: which parts of cli/baseline.h
 	COUNTS_PORTS = BASELINE_SWITCH << COUNTS_SHIFT,
 	COUNTS_PRIOS = BASELINE_PRIO << COUNTS_SHIFT,

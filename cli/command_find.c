@@ -221,6 +221,7 @@ static const struct values *values_of(const struct command *command)
 	static const struct values rows[] = {
 		{ TAKES_QUEUE_ON, 3, "port queue on", "PORT QUEUE on|off" },
 		{ TAKES_PORT_ON, 2, "port on", "PORT on|off" },
+		{ TAKES_PORT_QUEUE, 2, "port queue", "PORT QUEUE" },
 		{ TAKES_ON, 1, "on", "on|off" },
 		{ TAKES_SEED, 1, "seed", "N" },
 		{ TAKES_NOTHING, 0, "", "" },
@@ -256,7 +257,7 @@ static bool takes_word(const struct command *command)
 // How many words may follow the command's own, beyond those that must.
 static uint32_t optional_words(const struct command *command)
 {
-	return takes_word(command) + ((command->takes & TAKES_QUEUE) != 0);
+	return takes_word(command) + ((command->takes & (TAKES_QUEUE | TAKES_DIRECTION)) != 0);
 }
 
 // Checks that `count` words behind those of the command are what it takes; false after a line on
@@ -344,6 +345,8 @@ static const char *word_name(const struct command *command)
 		return "[PREFIX]";
 	if (command->takes & TAKES_QUEUE)
 		return command->takes & NEEDS_PORT ? "PORT [QUEUE]" : "[PORT [QUEUE]]";
+	if (command->takes & TAKES_DIRECTION)
+		return "PORT [in|out]";
 	if (command->takes & TAKES_ONE_PORT)
 		return "PORT";
 	return command->takes & TAKES_PORT ? "[PORT]" : "";

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/capture.h"
 #include "cli/complete.h"
 #include "cli/config.h"
 #include "cli/run.h"
@@ -73,5 +74,7 @@ int main(int argc, char **argv)
 	if (command == NULL)
 		return listed ? EXIT_DONE : EXIT_USAGE;
 	value_count = (uint32_t)(options.words + options.word_count - values);
+	if (command->takes & CAPTURES)
+		return capture_run(command, &options, values, value_count);
 	return run_command(command, &options, values, value_count);
 }

@@ -22,6 +22,10 @@ enum option_id {
 	OPTION_TOTAL,
 	OPTION_INTERVAL,
 	OPTION_COUNT,
+	OPTION_WRITE,
+	OPTION_SECONDS,
+	OPTION_SNAPLEN,
+	OPTION_REASON,
 	OPTION_HELP,
 	OPTION_VERSION,
 };
@@ -47,7 +51,12 @@ static const struct option_row rows[] = {
 	[OPTION_TOTAL] = { "", "--total", NULL, "counters with what you have cleared" },
 	[OPTION_INTERVAL] = { "-i", "--interval", "TIME",
 			      "between two looks, such as 500ms (watch: 1s, else 300ms)" },
-	[OPTION_COUNT] = { "-c", "--count", "N", "watch: end after so many looks" },
+	[OPTION_COUNT] = { "-c", "--count", "N", "watch, capture: end after so many" },
+	[OPTION_WRITE] = { "-w", "--write", "FILE", "capture: where to, - for a pipe" },
+	[OPTION_SECONDS] = { "", "--seconds", "S", "capture: end after so long" },
+	[OPTION_SNAPLEN] = { "", "--snaplen", "N", "capture: bytes of each frame (65535)" },
+	[OPTION_REASON] = { "", "--reason", "A,B",
+			    "capture drops: only these, as in weft show drops" },
 	[OPTION_HELP] = { "-h", "--help", NULL, "print help" },
 	[OPTION_VERSION] = { "-V", "--version", NULL, "print the version" },
 };
@@ -93,6 +102,10 @@ static void set(struct options *options, enum option_id id, const char *value)
 	case OPTION_TOTAL: options->total = true; break;
 	case OPTION_INTERVAL: options->interval = value; break;
 	case OPTION_COUNT: options->count = value; break;
+	case OPTION_WRITE: options->write = value; break;
+	case OPTION_SECONDS: options->seconds = value; break;
+	case OPTION_SNAPLEN: options->snaplen = value; break;
+	case OPTION_REASON: options->reason = value; break;
 	case OPTION_HELP: options->help = true; break;
 	case OPTION_VERSION: options->version = true; break;
 	}

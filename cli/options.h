@@ -22,6 +22,10 @@ struct options {
 	bool history;
 	const char *interval; // as given, NULL: not
 	const char *count;
+	const char *write; // of a capture, as the next three; NULL: not given
+	const char *seconds;
+	const char *snaplen;
+	const char *reason;
 	uint64_t interval_ns; // between two looks; 0: not given
 	uint64_t looks;       // 0: no end
 	bool help;

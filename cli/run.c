@@ -97,7 +97,7 @@ static bool make_target(struct running *run)
 	return true;
 }
 
-static int exit_of(enum client_fault fault)
+int run_status(enum client_fault fault)
 {
 	switch (fault) {
 	case CLIENT_REFUSED: break;
@@ -127,7 +127,7 @@ json_t *run_ask_with(const struct options *options, const char *name, const char
 	});
 
 	if (reply == NULL)
-		*status = exit_of(fault);
+		*status = run_status(fault);
 	return reply;
 }
 

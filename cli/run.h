@@ -4,6 +4,7 @@
 // statuses of weft.
 #pragma once
 
+#include "cli/client.h"
 #include "cli/command.h"
 #include "cli/options.h"
 
@@ -27,6 +28,9 @@ json_t *run_ask(const struct options *options, const char *name, const char *met
 // Likewise, with a JSON text as the body of the request; NULL: none.
 json_t *run_ask_with(const struct options *options, const char *name, const char *method,
 		     const char *target, const char *body, int *status);
+
+// The exit status of what went wrong.
+int run_status(enum client_fault fault);
 
 // Sleeps; a signal ends it early.
 void run_wait(uint64_t ns);

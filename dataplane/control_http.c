@@ -19,6 +19,7 @@
 #include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
 
+#include "dataplane/control_capture.h"
 #include "dataplane/control_config.h"
 #include "dataplane/control_debug.h"
 #include "dataplane/control_lldp.h"
@@ -307,6 +308,9 @@ struct control_http *control_http_open(struct event_base *base, const char *run_
 	http->config = control_config_open(base, http->server, workers, in, state_dir);
 	if (http->config == NULL)
 		goto err;
+	http->captures = control_capture_open(http, base);
+	if (http->captures == NULL)
+		goto err;
 	evhttp_set_gencb(http->server, on_other, http);
 	rc = start(http, run_dir);
 	if (rc == 0)
@@ -321,6 +325,7 @@ void control_http_close(struct control_http *http)
 {
 	if (http == NULL)
 		return;
+	control_capture_close(http->captures);
 	control_config_close(http->config);
 	if (http->server != NULL)
 		evhttp_free(http->server);

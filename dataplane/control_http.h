@@ -9,8 +9,8 @@
 //	POST /v1/clear?poll_gap=1
 //	POST /v1/link?cut=1&port=NAME, /v1/link?heal=1&port=NAME
 //
-// and what control_config.h and control_debug.h say. Errors are {"error": "..."} with a status of
-// 4xx or 5xx.
+// and what control_config.h, control_debug.h and control_capture.h say. Errors are
+// {"error": "..."} with a status of 4xx or 5xx.
 #pragma once
 
 #include <event2/event.h>

@@ -12,12 +12,14 @@
 
 #include "dataplane/dpdk/worker.h"
 
+struct captures;
 struct control_config;
 
 struct control_http {
 	struct evhttp *server;
 	struct workers *workers;
 	struct instance *in;
+	struct captures *captures;     // dataplane/control_capture.h
 	struct control_config *config; // dataplane/control_config.h
 	struct sockaddr_un address;    // sun_path empty: no socket of ours yet
 };

@@ -231,6 +231,7 @@ static void handle(struct workers *workers, const struct message *report)
 	case MESSAGE_TX_DISABLE:
 	case MESSAGE_DEQUEUE_DISABLE:
 	case MESSAGE_SEED:
+	case MESSAGE_CAPTURE:
 	case MESSAGE_PARK:
 	case MESSAGE_STOP: break; // of the other direction
 	}

@@ -8,13 +8,17 @@
 #include <string.h>
 
 // Copies are deep: a clone would keep the original's buffer charged to nobody.
-static void flood(struct instance *in, const struct sw_action *action, ns_t now)
+static void flood(const struct worker *worker, struct instance *in, const struct sw_action *action,
+		  ns_t now)
 {
+	const struct taps *taps = &in->taps[worker->lcore.v];
 	struct rte_mbuf *original = mbuf_from_pkt(action->pkt);
 
 	PORT_SET_FOR_EACH(port, &action->ports) {
 		struct rte_mbuf *m = rte_pktmbuf_copy(original, in->pools->data, 0, UINT32_MAX);
 
+		if (m == NULL && taps->count != 0)
+			taps_drop(taps, action->pkt, DROP_COPY_NO_BUFFER);
 		sw_copy(in->sw, action->pkt, m != NULL ? pkt_from_mbuf(m) : NULL, port, now);
 	}
 }
@@ -142,18 +146,28 @@ static void peer(struct worker *worker, struct instance *in, const struct sw_act
 	channel_report(&worker->channel, &message);
 }
 
+static void release(const struct worker *worker, const struct instance *in,
+		    const struct sw_action *action)
+{
+	const struct taps *taps = &in->taps[worker->lcore.v];
+
+	if (__builtin_expect(taps->count != 0, 0) && action->reason != DROP_NONE)
+		taps_drop(taps, action->pkt, action->reason);
+	rte_pktmbuf_free(mbuf_of_pkt(action->pkt));
+}
+
 void actions_drain(struct worker *worker, struct instance *in, ns_t now)
 {
 	struct sw_action action;
 
 	while (sw_action(in->sw, worker->lcore, &action, now)) {
 		switch (action.kind) {
-		case SW_ACTION_FREE: rte_pktmbuf_free(mbuf_of_pkt(action.pkt)); break;
+		case SW_ACTION_FREE: release(worker, in, &action); break;
 		case SW_ACTION_PFC: pktio_pfc(&in->io[action.port.v], &action.pfc); break;
 		case SW_ACTION_HELLO: pktio_hello(&in->io[action.port.v]); break;
 		case SW_ACTION_PEER: peer(worker, in, &action); break;
 		case SW_ACTION_LACP: pktio_lacp(&in->io[action.port.v]); break;
-		case SW_ACTION_COPY: flood(in, &action, now); break;
+		case SW_ACTION_COPY: flood(worker, in, &action, now); break;
 		case SW_ACTION_PUNT: punt(worker, in, &action); break;
 		case SW_ACTION_LEARN: address(worker, in, &action, MESSAGE_LEARN); break;
 		case SW_ACTION_FORGET: address(worker, in, &action, MESSAGE_FORGET); break;

@@ -17,6 +17,7 @@ struct snapshot;
 struct mac_list;
 struct acl_list;
 struct cnp_list;
+struct tap;
 struct lcore_stats;
 struct swap;
 
@@ -46,6 +47,7 @@ enum message_kind {
 	MESSAGE_TX_DISABLE,      // [port, up]
 	MESSAGE_DEQUEUE_DISABLE, // [port, block]
 	MESSAGE_SEED,            // [seed]
+	MESSAGE_CAPTURE,         // [capture] on: each lcore gets its tap; off: it gives it back
 	MESSAGE_PARK,            // wait while another lcore does what needs all of them to be still
 	MESSAGE_STOP,
 	// lcore to control
@@ -108,6 +110,10 @@ struct message {
 			bool on;
 		} block;
 		uint64_t seed;
+		struct {
+			struct tap **tap; // by lcore
+			bool on;
+		} capture;
 		enum watermark_kind watermark;
 		uint32_t count;
 		bool up;

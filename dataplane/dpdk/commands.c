@@ -101,6 +101,17 @@ static void seed(struct worker *worker, struct instance *in, uint64_t seed)
 	}
 }
 
+static void capture(struct worker *worker, struct instance *in, const struct message *message)
+{
+	struct taps *taps = &in->taps[worker->lcore.v];
+	struct tap *tap = message->capture.tap[worker->lcore.v];
+
+	if (!message->capture.on)
+		taps_remove(taps, tap);
+	else
+		WEFT_CHECK(taps_add(taps, tap)); // the control thread counts them
+}
+
 static void apply(struct worker *worker, const struct message *m, ns_t now)
 {
 	struct instance *in = m->instance;
@@ -141,6 +152,7 @@ static void apply(struct worker *worker, const struct message *m, ns_t now)
 		sw_dequeue_disable(in->sw, m->port, m->block.queues, m->block.on, now);
 		break;
 	case MESSAGE_SEED: seed(worker, in, m->seed); break;
+	case MESSAGE_CAPTURE: capture(worker, in, m); break;
 	case MESSAGE_PARK: park(m->meeting); break;
 	case MESSAGE_STOP: worker->stop = true; break;
 	case MESSAGE_PUNT:

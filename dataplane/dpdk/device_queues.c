@@ -107,10 +107,8 @@ void device_abandon(struct pktio *io)
 	struct pktio_queues *queues = io->queues;
 
 	for (uint32_t i = 0; i < DEVICE_QUEUE_MAX; i++) {
-		for (uint32_t k = 0; k < queues->count[i]; k++) {
-			sw_tx_refused(io->sw, io->port, pkt_of_mbuf(queues->pending[i][k]));
-			rte_pktmbuf_free(queues->pending[i][k]);
-		}
+		for (uint32_t k = 0; k < queues->count[i]; k++)
+			pktio_refuse(io, queues->pending[i][k]);
 		queues->count[i] = 0;
 	}
 	queues->full = 0;

@@ -230,6 +230,7 @@ static void prepare_io(struct instance *in)
 		in->io[i].sw = in->sw;
 		in->io[i].port = (port_t){ (uint16_t)i };
 		in->io[i].lcore = in->profile->port[i].lcore;
+		in->io[i].taps = &in->taps[in->io[i].lcore.v];
 		prepare_line(in, i);
 	}
 }

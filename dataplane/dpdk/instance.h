@@ -36,7 +36,8 @@ struct instance {
 	struct lldp *lldp;          // neighbours on its links (dataplane/lldp.h); NULL: not yet
 	// lcore: rw from its start to its end
 	struct sw *sw;
-	struct pktio *io; // port_count; see pktio.h for who may touch one
+	struct pktio *io;            // port_count; see pktio.h for who may touch one
+	struct taps taps[LCORE_MAX]; // of captures, by lcore
 };
 
 // Reads the configuration at `path`, builds the profile and checks the ports, with every error on

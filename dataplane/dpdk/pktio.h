@@ -11,6 +11,7 @@
 #include "dataplane/core/sw.h"
 #include "dataplane/dpdk/device_plan.h"
 #include "dataplane/dpdk/pool.h"
+#include "dataplane/dpdk/tap.h"
 
 enum {
 	PKTIO_BURST = 32,
@@ -52,6 +53,7 @@ struct pktio {
 	struct sw *sw;              // counts frames that cannot be sent, as port `port`
 	port_t port;
 	lcore_t lcore;               // that polls the port; never changes
+	const struct taps *taps;     // of captures on that lcore; never changes
 	struct impair_line *line;    // what the port receives goes through it; NULL: not impaired
 	struct pktio_queues *queues; // the device does PFC itself; NULL: one queue each way
 	struct rte_mbuf *pending[PKTIO_BURST]; // without `queues`
@@ -127,6 +129,9 @@ bool pktio_flush(struct pktio *io);
 // can send: in one mbuf where it is contiguous, not too short on a wire. One for which there is no
 // memory is freed and counted as refused.
 void pktio_tx(struct pktio *io, struct pkt **pkts, uint32_t count);
+
+// Frees a frame of the core that cannot be sent, and has the core count it as refused.
+void pktio_refuse(const struct pktio *io, struct rte_mbuf *m);
 
 // Gives up what waits: frees it and has the core count it as refused.
 void pktio_abandon(struct pktio *io);

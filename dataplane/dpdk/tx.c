@@ -26,11 +26,27 @@ static uint32_t transmit(const struct pktio *io, struct rte_mbuf **mbufs, uint32
 	return rte_eth_tx_burst(io->ethdev, 0, mbufs, (uint16_t)count);
 }
 
+// What is sent is no longer ours, and what is not is sent again later: the capture gets a copy.
+static bool send_tapped(const struct pktio *io, struct rte_mbuf *m)
+{
+	struct rte_mbuf *copy = rte_pktmbuf_copy(m, io->control, 0, UINT32_MAX);
+	const bool sent = transmit(io, &m, 1) == 1;
+
+	if (sent)
+		taps_own(io->taps, io->port, copy);
+	rte_pktmbuf_free(copy);
+	return sent;
+}
+
 // A frame that the switch has made, which can be made again: sends it or frees it.
 static bool send_own(const struct pktio *io, struct rte_mbuf *m)
 {
-	if (transmit(io, &m, 1) == 1)
+	if (__builtin_expect(io->taps->count == 0, 1)) {
+		if (transmit(io, &m, 1) == 1)
+			return true;
+	} else if (send_tapped(io, m)) {
 		return true;
+	}
 	rte_pktmbuf_free(m);
 	return false;
 }
@@ -198,8 +214,7 @@ static uint32_t shape_all(const struct pktio *io, struct rte_mbuf **mbufs, uint3
 			mbufs[kept++] = mbufs[i];
 			continue;
 		}
-		sw_tx_refused(io->sw, io->port, pkt_of_mbuf(mbufs[i]));
-		rte_pktmbuf_free(mbufs[i]);
+		pktio_refuse(io, mbufs[i]);
 	}
 	return kept;
 }
@@ -225,16 +240,22 @@ void pktio_tx(struct pktio *io, struct pkt **pkts, uint32_t count)
 	memcpy(io->pending, mbufs + sent, io->pending_count * sizeof(mbufs[0]));
 }
 
+void pktio_refuse(const struct pktio *io, struct rte_mbuf *m)
+{
+	sw_tx_refused(io->sw, io->port, pkt_of_mbuf(m));
+	if (io->taps->count != 0)
+		taps_drop(io->taps, pkt_of_mbuf(m), DROP_TX_REFUSED);
+	rte_pktmbuf_free(m);
+}
+
 void pktio_abandon(struct pktio *io)
 {
 	if (io->queues != NULL) {
 		device_abandon(io);
 		io->pending_count = 0;
 	}
-	for (uint32_t i = 0; i < io->pending_count; i++) {
-		sw_tx_refused(io->sw, io->port, pkt_of_mbuf(io->pending[i]));
-		rte_pktmbuf_free(io->pending[i]);
-	}
+	for (uint32_t i = 0; i < io->pending_count; i++)
+		pktio_refuse(io, io->pending[i]);
 	io->pending_count = 0;
 	io->due.enable = 0;
 	io->hello_due = false;

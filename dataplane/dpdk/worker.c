@@ -20,6 +20,8 @@ static uint32_t receive(struct worker *worker, struct instance *in, port_t port,
 		count = pktio_impair(io, pkts, count, now);
 	if (count == 0)
 		return 0;
+	if (__builtin_expect(io->taps->count != 0, 0))
+		taps_in(io->taps, port, pkts, count);
 	sw_rx(in->sw, port, pkts, count, now);
 	actions_drain(worker, in, now);
 	return count;
@@ -53,6 +55,8 @@ static uint32_t send_port(struct worker *worker, struct instance *in, port_t por
 	for (uint32_t i = 0; i < PKTIO_TX_BURSTS && pktio_flush(io); i++) {
 		uint32_t count = sw_tx(in->sw, port, pkts, PKTIO_BURST, now);
 
+		if (__builtin_expect(io->taps->count != 0, 0))
+			taps_out(io->taps, in->sw, port, pkts, count);
 		if (count > 0)
 			pktio_tx(io, pkts, count);
 		actions_drain(worker, in, now);

@@ -35,6 +35,7 @@ static enum reach reach_of(enum message_kind kind)
 	case MESSAGE_FORGET:
 	case MESSAGE_BIG_RED:
 	case MESSAGE_SEED:
+	case MESSAGE_CAPTURE:
 	case MESSAGE_RETRY_HELD: return REACH_SWITCH;
 	case MESSAGE_PROFILE:
 	case MESSAGE_SWAP:

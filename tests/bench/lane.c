@@ -166,8 +166,12 @@ bool lane_open(struct lane *lane, const struct variant *variant, struct rte_memp
 	       uint16_t source, uint16_t sink, uint16_t fill_from)
 {
 	*lane = (struct lane){ .variant = variant, .pool = pool, .fill_ethdev = fill_from };
-	lane->io[SOURCE] = (struct pktio){ .ethdev = source, .active = true, .control = pool };
-	lane->io[SINK] = (struct pktio){ .ethdev = sink, .active = true, .control = pool };
+	lane->io[SOURCE] = (struct pktio){
+		.ethdev = source, .active = true, .control = pool, .taps = &lane->taps
+	};
+	lane->io[SINK] = (struct pktio){
+		.ethdev = sink, .active = true, .control = pool, .taps = &lane->taps
+	};
 	clock_start(&lane->clock);
 	lane->sw = stand_make(variant, read_clock(lane));
 	if (lane->sw == NULL)

@@ -17,6 +17,7 @@ struct lane {
 	struct clock clock;
 	struct rte_mempool *pool;
 	struct pktio io[2];   // by port: source, sink
+	struct taps taps;     // none
 	uint16_t fill_ethdev; // source of what is to stand in a paused queue
 	uint64_t sent;
 	uint64_t max_gap_ns;

@@ -106,6 +106,7 @@ static void setup(void)
 		io->sw = bench.rig->sw;
 		io->port = (port_t){ i };
 		io->active = true;
+		io->taps = &bench.in.taps[0];
 		device_plan(bench.rig->pf, io->port, &plan);
 		cr_assert_eq(plan.tx_count, QUEUES);
 		cr_assert_eq(plan.rx_count, QUEUES);

@@ -16,6 +16,7 @@ import os
 import re
 import shlex
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -80,7 +81,26 @@ def storming(request):
                  '400 Error')
 
 
+def block(kind, body):
+    size = struct.pack('<I', len(body) + 12)
+    return struct.pack('<I', kind) + size + body + size
+
+
+def capture(port):
+    """Two frames as pcapng, and that three were lost; a stream that is cut, and one that is none."""
+    whole = (block(0x0a0d0d0a, struct.pack('<IHHq', 0x1a2b3c4d, 1, 0, -1)) +
+             block(1, struct.pack('<HHI', 1, 0, 64)) + 2 * block(6, struct.pack('<5I4x', 0, 0, 0, 1, 1)) +
+             block(5, struct.pack('<3I HHQ HHQ I', 0, 0, 0, 4, 8, 5, 5, 8, 3, 0)))
+    if port == 'Ethernet4':
+        whole = whole[:-50]
+    return b'HTTP/1.0 200 OK\r\n\r\n' + (b'no pcapng' if port == 'Ethernet8' else whole)
+
+
 def hooked(request):
+    if request.startswith('GET /v1/capture?what=port&port=Ethernet9&'):
+        return reply(b'{"error": "no such port"}', '400 Error')
+    if request.startswith('GET /v1/capture?what=port&port='):
+        return capture(re.split('[=&]', request)[3])
     if request.partition('?')[0] == 'GET /v1/stats':
         return reply(answer('hooks'))
     done = {'POST /v1/debug/tx-disable?port=Ethernet0&on=on': b'{"done": "tx-disable on"}',
