@@ -37,7 +37,8 @@ void neighbor_keeper_close(struct neighbor_keeper *keeper);
 
 // The switch has another configuration and other tables, to which routes_carry() has carried what
 // is still believed: the rest is forgotten.
-void neighbor_keeper_follow(struct neighbor_keeper *keeper, const struct sw_config *config);
+void neighbor_keeper_follow(struct neighbor_keeper *keeper, const struct sw_config *config,
+			    ns_t now);
 
 // A neighbour has said where it is.
 void neighbor_keeper_hear(struct neighbor_keeper *keeper, const struct neighbor_message *message,

@@ -159,8 +159,8 @@ static bool is_asked_for(const struct next_hop_config *row)
 	return row->address.family != IP_NONE && (row->mac == CONFIG_UNSET || row->port[0] == '\0');
 }
 
-bool neighbor_resolves_next_hop(const struct neighbor_view *view, uint32_t at,
-				const struct ip_prefix *address)
+static bool has_address(const struct neighbor_view *view, uint32_t at,
+			const struct ip_prefix *address)
 {
 	const struct next_hop_config *row = &view->config->next_hop[at];
 
@@ -172,11 +172,68 @@ bool neighbor_is_next_hop(const struct neighbor_view *view, uint32_t at,
 {
 	const struct next_hop_config *row = &view->config->next_hop[at];
 
-	if (!neighbor_resolves_next_hop(view, at, address))
+	if (!has_address(view, at, address))
 		return false;
 	if (row->port[0] != '\0' && !same_link(view->pf, port_of(view, row->port), port))
 		return false;
 	return vid == (row->vlan != 0 ? row->vlan : view->pf->port[port.v].pvid);
+}
+
+struct neighbor_key neighbor_next_hop_key(const struct neighbor_view *view, uint32_t at)
+{
+	const struct next_hop_config *row = &view->config->next_hop[at];
+	struct neighbor_key key = { .next_hop = true, .port = PORT_NONE };
+	port_t port;
+
+	if (!is_asked_for(row))
+		return key;
+	key.address = row->address;
+	key.vid = (uint16_t)row->vlan;
+	port = row->port[0] != '\0' ? port_of(view, row->port) : PORT_NONE;
+	if (port.v >= view->pf->port_count)
+		return key;
+	key.port = view->pf->port[port.v].logical;
+	if (key.vid == 0)
+		key.vid = view->pf->port[port.v].pvid;
+	return key;
+}
+
+bool neighbor_is_followed(const struct neighbor_view *view, uint32_t at,
+			  const struct neighbor_key *key)
+{
+	struct neighbor_key own;
+
+	if (!key->next_hop || !has_address(view, at, &key->address))
+		return false;
+	own = neighbor_next_hop_key(view, at);
+	return neighbor_key_equal(&own, key);
+}
+
+static bool has_key(const struct neighbor_key *list, uint32_t count, const struct neighbor_key *key)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (neighbor_key_equal(&list[i], key))
+			return true;
+	}
+	return false;
+}
+
+uint32_t neighbor_next_hop_keys(const struct neighbor_view *view, const struct ip_prefix *address,
+				uint16_t vid, port_t port,
+				struct neighbor_key out[NEIGHBOR_HOP_KEYS])
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < view->config->next_hop_count && count < NEIGHBOR_HOP_KEYS; i++) {
+		struct neighbor_key key;
+
+		if (!neighbor_is_next_hop(view, i, address, vid, port))
+			continue;
+		key = neighbor_next_hop_key(view, i);
+		if (!has_key(out, count, &key))
+			out[count++] = key;
+	}
+	return count;
 }
 
 uint64_t neighbor_next_hop_mac(const struct sw_config *config, uint32_t at, uint64_t mac)
@@ -207,7 +264,7 @@ struct neighbor_question neighbor_next_hop_question(const struct neighbor_view *
 	return question;
 }
 
-static const struct group_member *member_of(const struct sw_tables *t, uint32_t at)
+const struct group_member *neighbor_member_of(const struct sw_tables *t, uint32_t at)
 {
 	uint32_t i = 0;
 
@@ -223,6 +280,6 @@ bool neighbor_is_resolved(const struct neighbor_view *view, uint32_t at, const s
 
 	if (!is_asked_for(row))
 		return true;
-	m = member_of(view->tables, at);
+	m = neighbor_member_of(view->tables, at);
 	return !m->down && (row->port[0] != '\0' || port_set_has(up, m->port));
 }

@@ -11,6 +11,7 @@
 
 #include "dataplane/core/tables.h"
 #include "dataplane/neighbor.h"
+#include "dataplane/neighbor_table.h"
 
 // A switch as the rules see it.
 struct neighbor_view {
@@ -48,9 +49,21 @@ bool neighbor_is_broadcast(const struct sw_config *config, const uint8_t *addres
 bool neighbor_is_next_hop(const struct neighbor_view *view, uint32_t at,
 			  const struct ip_prefix *address, uint16_t vid, port_t port);
 
-// True when next hop `at` is found by asking for this address, wherever that is.
-bool neighbor_resolves_next_hop(const struct neighbor_view *view, uint32_t at,
-				const struct ip_prefix *address);
+// The neighbour that next hop `at` follows; family IP_NONE: it needs no answer. Next hops that
+// agree in address, VLAN and port follow the same one.
+struct neighbor_key neighbor_next_hop_key(const struct neighbor_view *view, uint32_t at);
+bool neighbor_is_followed(const struct neighbor_view *view, uint32_t at,
+			  const struct neighbor_key *key);
+
+// The neighbours that next hops follow and that an address is which is found like this: the VLAN
+// and port may be given, the VLAN alone, or neither. Returns their count.
+enum { NEIGHBOR_HOP_KEYS = 3 };
+uint32_t neighbor_next_hop_keys(const struct neighbor_view *view, const struct ip_prefix *address,
+				uint16_t vid, port_t port,
+				struct neighbor_key out[NEIGHBOR_HOP_KEYS]);
+
+// The member of its group that next hop `at` is.
+const struct group_member *neighbor_member_of(const struct sw_tables *t, uint32_t at);
 
 // The MAC address that packets to next hop `at` get when its address is found at `mac`.
 uint64_t neighbor_next_hop_mac(const struct sw_config *config, uint32_t at, uint64_t mac);

@@ -8,16 +8,20 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/bytes.h"
 #include "base/rng.h"
 
-int neighbor_table_open(struct neighbor_table *t, uint32_t limit, uint64_t key)
+int neighbor_table_open(struct neighbor_table *t, uint32_t limit, uint32_t hop_limit, uint64_t key)
 {
 	uint32_t heads = 1;
 
-	*t = (struct neighbor_table){ .count = NEIGHBOR_WANTED_MAX + limit, .key = key };
+	*t = (struct neighbor_table){
+		.count = NEIGHBOR_WANTED_MAX + limit + hop_limit,
+		.limit = limit,
+		.hop_limit = hop_limit,
+		.key = key,
+	};
 	while (heads < t->count)
 		heads *= 2;
 	t->head_mask = heads - 1;
@@ -44,6 +48,7 @@ void neighbor_table_close(struct neighbor_table *t)
 	t->head = NULL;
 }
 
+// All of one address share a chain: they are few.
 static uint32_t *head_of(const struct neighbor_table *t, const struct ip_prefix *address)
 {
 	uint64_t mix = t->key ^ load_be64(address->address) ^ address->family;
@@ -52,31 +57,25 @@ static uint32_t *head_of(const struct neighbor_table *t, const struct ip_prefix 
 	return &t->head[rng_splitmix64(&mix) & t->head_mask];
 }
 
-static bool is_of(const struct neighbor_row *row, const struct ip_prefix *address)
-{
-	return row->address.family == address->family &&
-	       memcmp(row->address.address, address->address, sizeof(address->address)) == 0;
-}
-
 struct neighbor_row *neighbor_table_find(const struct neighbor_table *t,
-					 const struct ip_prefix *address)
+					 const struct neighbor_key *key)
 {
-	uint32_t at = *head_of(t, address);
+	uint32_t at = *head_of(t, &key->address);
 
-	while (at != NEIGHBOR_ROW_NONE && !is_of(&t->row[at], address))
+	while (at != NEIGHBOR_ROW_NONE && !neighbor_key_equal(&t->row[at].key, key))
 		at = t->row[at].next;
 	return at == NEIGHBOR_ROW_NONE ? NULL : &t->row[at];
 }
 
 static struct neighbor_row *put(struct neighbor_table *t, uint32_t at,
-				const struct ip_prefix *address, uint16_t vid)
+				const struct neighbor_key *key, uint16_t vid)
 {
-	uint32_t *head = head_of(t, address);
+	uint32_t *head = head_of(t, &key->address);
 
-	t->row[at] = (struct neighbor_row){
-		.address = *address, .vid = vid, .port = PORT_NONE, .next = *head
-	};
+	t->row[at] =
+		(struct neighbor_row){ .key = *key, .vid = vid, .port = PORT_NONE, .next = *head };
 	*head = at;
+	t->hops += key->next_hop;
 	*(at < NEIGHBOR_WANTED_MAX ? &t->wanted : &t->known) += 1;
 	return &t->row[at];
 }
@@ -84,12 +83,13 @@ static struct neighbor_row *put(struct neighbor_table *t, uint32_t at,
 void neighbor_table_remove(struct neighbor_table *t, struct neighbor_row *row)
 {
 	const uint32_t at = (uint32_t)(row - t->row);
-	uint32_t *link = head_of(t, &row->address);
+	uint32_t *link = head_of(t, &row->key.address);
 
 	while (*link != at)
 		link = &t->row[*link].next;
 	*link = row->next;
-	row->address.family = IP_NONE;
+	row->key.address.family = IP_NONE;
+	t->hops -= row->key.next_hop;
 	if (at < NEIGHBOR_WANTED_MAX) {
 		t->wanted--;
 		return;
@@ -102,17 +102,18 @@ void neighbor_table_remove(struct neighbor_table *t, struct neighbor_row *row)
 struct neighbor_row *neighbor_table_want(struct neighbor_table *t, const struct ip_prefix *address,
 					 uint16_t vid)
 {
+	const struct neighbor_key key = neighbor_host_key(address);
 	const uint32_t at = t->wanted_at;
 
 	t->wanted_at = (at + 1) % NEIGHBOR_WANTED_MAX;
-	if (t->row[at].address.family != IP_NONE)
+	if (t->row[at].key.address.family != IP_NONE)
 		neighbor_table_remove(t, &t->row[at]);
-	return put(t, at, address, vid);
+	return put(t, at, &key, vid);
 }
 
 static bool may_go(const struct neighbor_row *row)
 {
-	return row->n.state == NEIGHBOR_STALE && !row->next_hop;
+	return row->n.state == NEIGHBOR_STALE && !row->key.next_hop;
 }
 
 // Of those within a few steps that may go, the one that was heard longest ago.
@@ -133,16 +134,24 @@ static uint32_t find_place(struct neighbor_table *t)
 	return best;
 }
 
-struct neighbor_row *neighbor_table_know(struct neighbor_table *t, const struct ip_prefix *address,
+// Hosts and next hops draw on the same places, but neither on the room of the others.
+static bool has_room(const struct neighbor_table *t, bool next_hop)
+{
+	return next_hop ? t->hops < t->hop_limit : t->known - t->hops < t->limit;
+}
+
+struct neighbor_row *neighbor_table_know(struct neighbor_table *t, const struct neighbor_key *key,
 					 uint16_t vid, struct ip_prefix *evicted)
 {
-	struct neighbor_row *before = neighbor_table_find(t, address);
+	struct neighbor_row *before = neighbor_table_find(t, key);
 	struct neighbor_row *row;
 	struct neighbor kept = { .state = NEIGHBOR_INCOMPLETE }; // any answer is news
-	uint32_t at = t->free;
+	uint32_t at = NEIGHBOR_ROW_NONE;
 
 	*evicted = (struct ip_prefix){ 0 };
-	if (at == NEIGHBOR_ROW_NONE)
+	if (has_room(t, key->next_hop))
+		at = t->free;
+	else if (!key->next_hop)
 		at = find_place(t);
 	if (at == NEIGHBOR_ROW_NONE)
 		return NULL;
@@ -150,12 +159,12 @@ struct neighbor_row *neighbor_table_know(struct neighbor_table *t, const struct 
 		kept = before->n;
 		neighbor_table_remove(t, before);
 	}
-	if (t->row[at].address.family != IP_NONE) {
-		*evicted = t->row[at].address;
+	if (t->row[at].key.address.family != IP_NONE) {
+		*evicted = t->row[at].key.address;
 		neighbor_table_remove(t, &t->row[at]);
 	}
 	t->free = t->row[at].next;
-	row = put(t, at, address, vid);
+	row = put(t, at, key, vid);
 	row->n = kept;
 	return row;
 }
@@ -179,7 +188,7 @@ struct neighbor_row *neighbor_table_next(struct neighbor_table *t, struct neighb
 	while (turn->wanted < NEIGHBOR_WANTED_MAX) {
 		struct neighbor_row *row = &t->row[turn->wanted++];
 
-		if (row->address.family != IP_NONE)
+		if (row->key.address.family != IP_NONE)
 			return row;
 	}
 	while (turn->left > 0) {
@@ -187,7 +196,7 @@ struct neighbor_row *neighbor_table_next(struct neighbor_table *t, struct neighb
 
 		turn->left--;
 		t->turn_at = (t->turn_at + 1) % (t->count - NEIGHBOR_WANTED_MAX);
-		if (row->address.family != IP_NONE)
+		if (row->key.address.family != IP_NONE)
 			return row;
 	}
 	return NULL;

@@ -55,6 +55,11 @@ void routes_close(struct routes *routes)
 	free(routes);
 }
 
+static ns_t now(const struct routes *routes)
+{
+	return clock_now(&routes->workers->worker[0].clock);
+}
+
 void routes_follow(struct routes *routes)
 {
 	const struct icmp_sender before = routes->icmp;
@@ -66,14 +71,9 @@ void routes_follow(struct routes *routes)
 	icmp_sender_init(&routes->icmp, routes->in->config);
 	routes->icmp.sent = before.sent;
 	routes->icmp.policed = before.policed;
-	neighbor_keeper_follow(&routes->keeper, routes->in->config);
+	neighbor_keeper_follow(&routes->keeper, routes->in->config, now(routes));
 	routes->retry = true;
 	routes_settle(routes);
-}
-
-static ns_t now(const struct routes *routes)
-{
-	return clock_now(&routes->workers->worker[0].clock);
 }
 
 struct neighbor_view routes_view(const struct instance *in)
@@ -178,23 +178,23 @@ static void find_next_hop(struct routes *routes, uint32_t at, port_t port, uint6
 		     neighbor_next_hop_mac(in->config, at, mac));
 }
 
-void routes_next_hop_found(struct routes *routes, const struct ip_prefix *address, uint16_t vid,
-			   port_t port, uint64_t mac)
+void routes_next_hop_found(struct routes *routes, const struct neighbor_key *key, port_t port,
+			   uint64_t mac)
 {
 	const struct neighbor_view view = routes_view(routes->in);
 
 	for (uint32_t i = 0; i < view.config->next_hop_count; i++) {
-		if (neighbor_is_next_hop(&view, i, address, vid, port))
+		if (neighbor_is_followed(&view, i, key))
 			find_next_hop(routes, i, port, mac);
 	}
 }
 
-void routes_next_hop_gone(struct routes *routes, const struct ip_prefix *address)
+void routes_next_hop_gone(struct routes *routes, const struct neighbor_key *key)
 {
 	const struct neighbor_view view = routes_view(routes->in);
 
 	for (uint32_t i = 0; i < view.config->next_hop_count; i++) {
-		if (neighbor_resolves_next_hop(&view, i, address))
+		if (neighbor_is_followed(&view, i, key))
 			set_next_hop(routes, i, PORT_NONE, 0);
 	}
 }
@@ -317,7 +317,7 @@ void routes_count(const struct routes *routes, struct switch_stats *stats)
 		return;
 	stats->icmp_sent += routes->icmp.sent;
 	stats->icmp_policed += routes->icmp.policed;
-	stats->neighbors = routes->keeper.table.known;
+	stats->neighbors = routes->keeper.table.known - routes->keeper.table.hops;
 	stats->neighbors_wanted = routes->keeper.table.wanted;
 	stats->neighbor_probes += routes->keeper.probes;
 	stats->neighbor_dead += routes->keeper.dead;

@@ -79,7 +79,7 @@ void routes_neighbor_gone(struct routes *routes, const struct ip_prefix *address
 // No neighbour may make room for this one: said once.
 void routes_neighbor_refused(struct routes *routes, const struct ip_prefix *address);
 
-// Next hops with this address join their groups, or leave them.
-void routes_next_hop_found(struct routes *routes, const struct ip_prefix *address, uint16_t vid,
-			   port_t port, uint64_t mac);
-void routes_next_hop_gone(struct routes *routes, const struct ip_prefix *address);
+// Next hops that follow this neighbour join their groups, or leave them.
+void routes_next_hop_found(struct routes *routes, const struct neighbor_key *key, port_t port,
+			   uint64_t mac);
+void routes_next_hop_gone(struct routes *routes, const struct neighbor_key *key);

@@ -45,22 +45,13 @@ static void carry_neighbors(const struct sw_tables *old, const struct neighbor_v
 	} while (at != 0 && room);
 }
 
-static const struct group_member *member_of(const struct sw_tables *t, uint32_t next_hop)
-{
-	const struct group_member *m = t->member;
-
-	while (m->next_hop != next_hop)
-		m++;
-	return m;
-}
-
 // What next hop `at` of the tables in use was found to be, to those of the next that ask for the
 // same address.
 static void carry_next_hop(const struct instance *in, uint32_t at, const struct neighbor_view *next,
 			   struct sw_tables *tables)
 {
 	const struct next_hop_config *row = &in->config->next_hop[at];
-	const struct group_member *m = member_of(in->tables, at);
+	const struct group_member *m = neighbor_member_of(in->tables, at);
 	uint16_t vid = (uint16_t)row->vlan;
 
 	if (m->down || m->port.v == PORT_NONE.v)

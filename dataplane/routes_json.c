@@ -310,14 +310,15 @@ static void add_neighbor(const struct instance *in, const struct edge_row *row, 
 	const struct dest *d = &in->tables->dest[row->value];
 	const struct mac_entry wanted = { .mac = d->mac, .vid = d->vid };
 	const struct neighbor_table *known = routes_neighbors(in->routes);
-	struct ip_prefix address = { .family = row->key.kind == EDGE_IPV6 ? IP_V6 : IP_V4 };
+	struct neighbor_key key = { .port = PORT_NONE };
 	const struct mac_entry *at;
 	json_t *object;
 	char text[TEXT_BYTES];
 
 	if (d->kind != DEST_NEIGHBOR)
 		return;
-	memcpy(address.address, row->key.address, sizeof(address.address));
+	key.address.family = row->key.kind == EDGE_IPV6 ? IP_V6 : IP_V4;
+	memcpy(key.address.address, row->key.address, sizeof(key.address.address));
 	object = json_object();
 	address_text(row->key.kind == EDGE_IPV6, row->key.address, text);
 	set_text(object, "address", text);
@@ -330,8 +331,19 @@ static void add_neighbor(const struct instance *in, const struct edge_row *row, 
 		set_port(object, in, at->port);
 	set_text(object, "type", d->is_static ? "static" : "learned");
 	if (known != NULL && !d->is_static)
-		set_state(object, neighbor_table_find(known, &address), places->now);
+		set_state(object, neighbor_table_find(known, &key), places->now);
 	json_array_append_new(places->list, object);
+}
+
+// A next hop that is listed as a host, too.
+static bool is_listed(const struct instance *in, const struct neighbor_table *known,
+		      const struct neighbor_row *row)
+{
+	const struct neighbor_key key = neighbor_host_key(&row->key.address);
+	const struct neighbor_row *host = neighbor_table_find(known, &key);
+
+	return tables_has_neighbor(in->tables, &row->key.address) &&
+	       (host == NULL || host->vid == row->vid);
 }
 
 // Those that nothing is sent to: asked for, or a next hop outside of the switch's networks.
@@ -344,17 +356,16 @@ static void add_others(const struct instance *in, struct places *places)
 		json_t *object;
 		char text[TEXT_BYTES];
 
-		if (row->address.family == IP_NONE ||
-		    tables_has_neighbor(in->tables, &row->address))
+		if (row->key.address.family == IP_NONE || is_listed(in, known, row))
 			continue;
 		object = json_object();
-		address_text(row->address.family == IP_V6, row->address.address, text);
+		address_text(row->key.address.family == IP_V6, row->key.address.address, text);
 		set_text(object, "address", text);
 		set_number(object, "vlan", row->vid);
 		if (row->n.mac != 0)
 			set_mac(object, row->n.mac);
 		set_port(object, in, row->port);
-		set_text(object, "type", row->next_hop ? "next_hop" : "wanted");
+		set_text(object, "type", row->key.next_hop ? "next_hop" : "wanted");
 		set_state(object, row, places->now);
 		json_array_append_new(places->list, object);
 	}

@@ -131,7 +131,24 @@ SEED_TEST(neighbors, questions_for_nobody_are_bounded, rng, 100)
 
 // --- the table --------------------------------------------------------------------------------
 
-enum { LIMIT = 100, ADDRESSES = 600 };
+// Three next hops share each address with a host: at two ports, and anywhere in another VLAN.
+enum { LIMIT = 100, HOP_LIMIT = 450, ADDRESSES = 600, OF_ADDRESS = 4 };
+
+static struct ip_prefix address_of(uint32_t i);
+
+static struct neighbor_key key_of(uint32_t i)
+{
+	static const struct neighbor_key place[OF_ADDRESS] = {
+		{ .port = PORT_NONE },
+		{ .next_hop = true, .vid = 10, .port = { 1 } },
+		{ .next_hop = true, .vid = 10, .port = { 2 } },
+		{ .next_hop = true, .vid = 20, .port = PORT_NONE },
+	};
+	struct neighbor_key key = place[i % OF_ADDRESS];
+
+	key.address = address_of(i / OF_ADDRESS);
+	return key;
+}
 
 static struct ip_prefix address_of(uint32_t i)
 {
@@ -145,7 +162,7 @@ static struct ip_prefix address_of(uint32_t i)
 
 struct model {
 	uint8_t in[ADDRESSES]; // 0: no row, 1: wanted, 2: known
-	uint32_t known;
+	uint32_t hosts;        // known ones
 };
 
 static void check_table(const struct neighbor_table *t, const struct model *model)
@@ -153,8 +170,8 @@ static void check_table(const struct neighbor_table *t, const struct model *mode
 	uint32_t wanted = 0;
 
 	for (uint32_t i = 0; i < ADDRESSES; i++) {
-		const struct ip_prefix address = address_of(i);
-		const struct neighbor_row *row = neighbor_table_find(t, &address);
+		const struct neighbor_key key = key_of(i);
+		const struct neighbor_row *row = neighbor_table_find(t, &key);
 		const bool is_wanted = row != NULL && row < t->row + NEIGHBOR_WANTED_MAX;
 
 		wanted += is_wanted;
@@ -164,39 +181,40 @@ static void check_table(const struct neighbor_table *t, const struct model *mode
 			cr_assert(row == NULL || is_wanted);
 	}
 	cr_assert_eq(t->wanted, wanted);
-	cr_assert_eq(t->known, model->known);
-	cr_assert_leq(t->known, LIMIT);
+	cr_assert_eq(t->known - t->hops, model->hosts);
+	cr_assert_leq(model->hosts, LIMIT);
 }
 
 static void know(struct neighbor_table *t, struct model *model, uint32_t i, struct rng *rng,
 		 ns_t now)
 {
-	const struct ip_prefix address = address_of(i);
+	const struct neighbor_key key = key_of(i);
 	struct ip_prefix evicted;
-	struct neighbor_row *row = neighbor_table_know(t, &address, (uint16_t)i, &evicted);
+	struct neighbor_row *row = neighbor_table_know(t, &key, (uint16_t)i, &evicted);
 
 	if (row == NULL) {
-		cr_assert_eq(t->known, LIMIT);
+		cr_assert_not(key.next_hop, "there is room for each");
+		cr_assert_eq(model->hosts, LIMIT);
 		return;
 	}
 	row->n.heard = now;
 	row->n.state = rng_below(rng, 3) ? NEIGHBOR_STALE : NEIGHBOR_REACHABLE;
-	row->next_hop = rng_below(rng, 8) == 0;
 	model->in[i] = 2;
-	model->known++;
+	model->hosts += !key.next_hop;
 	if (evicted.family == IP_NONE)
 		return;
-	cr_assert_eq(model->known, LIMIT + 1, "nobody makes room while there is some");
-	for (uint32_t k = 0; k < ADDRESSES; k++) {
-		const struct ip_prefix other = address_of(k);
+	cr_assert_not(key.next_hop);
+	cr_assert_eq(model->hosts, LIMIT + 1, "nobody makes room while there is some");
+	for (uint32_t k = 0; k < ADDRESSES; k += OF_ADDRESS) {
+		const struct ip_prefix other = key_of(k).address;
 
 		if (k != i && memcmp(&other, &evicted, sizeof(other)) == 0) {
 			cr_assert_eq(model->in[k], 2);
 			model->in[k] = 0;
-			model->known--;
+			model->hosts--;
 		}
 	}
-	cr_assert_eq(model->known, LIMIT);
+	cr_assert_eq(model->hosts, LIMIT);
 }
 
 SEED_TEST(neighbors, table_is_a_map, rng, 30)
@@ -204,20 +222,20 @@ SEED_TEST(neighbors, table_is_a_map, rng, 30)
 	struct neighbor_table t;
 	struct model model = { 0 };
 
-	cr_assert_eq(neighbor_table_open(&t, LIMIT, rng_next64(rng)), 0);
+	cr_assert_eq(neighbor_table_open(&t, LIMIT, HOP_LIMIT, rng_next64(rng)), 0);
 	for (uint32_t step = 0; step < 2000; step++) {
 		const uint32_t i = rng_below(rng, ADDRESSES);
-		const struct ip_prefix address = address_of(i);
-		struct neighbor_row *row = neighbor_table_find(&t, &address);
+		const struct neighbor_key key = key_of(i);
+		struct neighbor_row *row = neighbor_table_find(&t, &key);
 
 		if (rng_below(rng, 4) == 0 && row != NULL) {
 			neighbor_table_remove(&t, row);
-			model.known -= model.in[i] == 2;
+			model.hosts -= model.in[i] == 2 && !key.next_hop;
 			model.in[i] = 0;
 		} else if (model.in[i] == 2) {
 			row->n.state = NEIGHBOR_REACHABLE;
-		} else if (rng_below(rng, 2) == 0 && row == NULL) {
-			neighbor_table_want(&t, &address, (uint16_t)i);
+		} else if (rng_below(rng, 2) == 0 && row == NULL && !key.next_hop) {
+			neighbor_table_want(&t, &key.address, (uint16_t)i);
 		} else {
 			know(&t, &model, i, rng, (ns_t){ step });
 		}
@@ -233,9 +251,10 @@ Test(neighbors, a_scan_fills_nothing)
 {
 	struct neighbor_table t;
 	struct ip_prefix evicted;
-	struct ip_prefix host = { .family = IP_V4, .len = 32, .address = { 11 } };
+	struct neighbor_key host = { .address = { .family = IP_V4, .len = 32, .address = { 11 } },
+				     .port = PORT_NONE };
 
-	cr_assert_eq(neighbor_table_open(&t, LIMIT, 1), 0);
+	cr_assert_eq(neighbor_table_open(&t, LIMIT, 0, 1), 0);
 	neighbor_table_know(&t, &host, 1, &evicted)->n.state = NEIGHBOR_STALE;
 	for (uint32_t i = 0; i < 65536; i++) {
 		struct ip_prefix address = { .family = IP_V4, .len = 32, .address = { 10 } };
@@ -256,16 +275,16 @@ Test(neighbors, invented_ones_displace_none_in_use)
 	struct ip_prefix evicted;
 	uint32_t refused = 0;
 
-	cr_assert_eq(neighbor_table_open(&t, LIMIT, 1), 0);
+	cr_assert_eq(neighbor_table_open(&t, LIMIT, 0, 1), 0);
 	for (uint32_t i = 0; i < LIMIT; i++) {
-		const struct ip_prefix address = address_of(i);
-		struct neighbor_row *row = neighbor_table_know(&t, &address, 1, &evicted);
+		const struct neighbor_key key = key_of(i * OF_ADDRESS);
+		struct neighbor_row *row = neighbor_table_know(&t, &key, 1, &evicted);
 
 		row->n.state = i % 2 ? NEIGHBOR_STALE : NEIGHBOR_REACHABLE;
 	}
 	for (uint32_t i = LIMIT; i < ADDRESSES; i++) {
-		const struct ip_prefix address = address_of(i);
-		struct neighbor_row *row = neighbor_table_know(&t, &address, 1, &evicted);
+		const struct neighbor_key key = key_of(i * OF_ADDRESS);
+		struct neighbor_row *row = neighbor_table_know(&t, &key, 1, &evicted);
 
 		refused += row == NULL;
 		if (row != NULL)
@@ -273,9 +292,9 @@ Test(neighbors, invented_ones_displace_none_in_use)
 	}
 	cr_assert_eq(refused, 0);
 	for (uint32_t i = 0; i < LIMIT; i += 2) {
-		const struct ip_prefix address = address_of(i);
+		const struct neighbor_key key = key_of(i * OF_ADDRESS);
 
-		cr_assert_not_null(neighbor_table_find(&t, &address));
+		cr_assert_not_null(neighbor_table_find(&t, &key));
 	}
 	neighbor_table_close(&t);
 }
@@ -311,15 +330,17 @@ SEED_TEST(neighbors, none_waits_long_for_its_turn, rng, 30)
 	struct ip_prefix evicted;
 	uint32_t turns = 0;
 
-	cr_assert_eq(neighbor_table_open(&t, limit, rng_next64(rng)), 0);
+	cr_assert_eq(neighbor_table_open(&t, limit, 0, rng_next64(rng)), 0);
 	for (uint32_t i = 0; i < limit + NEIGHBOR_WANTED_MAX; i++) {
-		struct ip_prefix address = { .family = IP_V4, .len = 32, .address = { 10 } };
+		struct neighbor_key key = { .port = PORT_NONE };
+		struct ip_prefix *address = &key.address;
 
-		store_be32(address.address, 0x0a000000 + i);
+		address->family = IP_V4;
+		store_be32(address->address, 0x0a000000 + i);
 		if (i < limit)
-			neighbor_table_know(&t, &address, 1, &evicted);
+			neighbor_table_know(&t, &key, 1, &evicted);
 		else
-			neighbor_table_want(&t, &address, 1);
+			neighbor_table_want(&t, address, 1);
 	}
 	for (uint32_t tick = 0; tick < TICKS; tick++) {
 		struct neighbor_turn turn = neighbor_table_turn(&t, TICKS);

@@ -162,6 +162,34 @@ interface = (
         self.assertEqual([self.ping(address, 1)[1] for address in test_route.FAR[:8]], [1] * 8)
         self.assert_conserved(switch)
 
+    def test_shared_address(self):
+        """Two routers that are fe80::1 on links of their own: both join, and stay while probed."""
+        routers = [lab.Host(self, 3 + i) for i in range(2)]
+        for router in routers:
+            router.run('sysctl', '-qw', 'net.ipv6.conf.eth0.disable_ipv6=0')
+            lab.run('ip', '-n', router.name, 'addr', 'add', 'fe80::1/64', 'dev', 'eth0', 'nodad')
+        hops = ', '.join(f'{{ group = "up"; port = "Ethernet{port}"; address = "fe80::1"; }}' for port in (8, 12))
+        switch = self.start(f'''
+router_mac = "02:aa:00:00:00:01";
+vlan = ({{ id = 10; untagged = "Ethernet0"; }}, {{ id = 30; untagged = "Ethernet8"; }},
+	{{ id = 40; untagged = "Ethernet12"; }});
+interface = ({{ vlan = 10; address = "fd00:1::1/64"; }});
+next_hop = ({hops});
+route = ({{ prefix = "fd00:9::/32"; via = "up"; }});
+{SHORT}''', *(router.port for router in routers))
+
+        def members():
+            return [(m['state'], m.get('mac')) for m in self.weft(switch, 'show', 'group')['members']]
+
+        both = [('up', router.mac) for router in routers]
+        lab.wait_for(lambda: members() == both, 30, 'both are found')
+        probes = self.counters(switch)['neighbor_probes']
+        lab.wait_for(lambda: self.counters(switch)['neighbor_probes'] > probes + 8, 60, 'they are probed')
+        self.assertEqual(members(), both)
+        counted = self.counters(switch)
+        self.assertEqual((counted['neighbor_dead'], counted['neighbor_doubted']), (0, 0))
+        self.assert_conserved(switch)
+
 
 if __name__ == '__main__':
     lab.main()

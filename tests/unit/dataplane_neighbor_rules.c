@@ -275,6 +275,61 @@ TABLE_TEST(neighbor_rules, next_hops, row, hop_rows)
 static const struct {
 	const char *what;
 	uint32_t hop;
+	uint16_t vid, port; // of its neighbour
+	uint32_t others;    // next hops that follow the same one, as bits
+} key_rows[] = {
+	{ "at its port", AT_PORT, VLAN_A, 0, 0 },
+	{ "anywhere", ANYWHERE, 0, UINT16_MAX, 1u << FIXED_MAC },
+	{ "in its VLAN", TAGGED, VLAN_A, UINT16_MAX, 0 },
+	{ "anywhere, for its port alone", FIXED_MAC, 0, UINT16_MAX, 1u << ANYWHERE },
+};
+
+// Whom a next hop follows: those of one address at different places are independent.
+TABLE_TEST(neighbor_rules, next_hops_follow, row, key_rows)
+{
+	const struct neighbor_view view = build(with_next_hops());
+	const uint32_t first = view.config->next_hop_count - 1 - BRIDGE;
+	const struct neighbor_key key = neighbor_next_hop_key(&view, first + row->hop);
+
+	cr_assert(key.next_hop);
+	cr_assert_eq(key.vid, row->vid, "%s", row->what);
+	cr_assert_eq(key.port.v, row->port, "%s", row->what);
+	for (uint32_t i = AT_PORT; i <= BRIDGE; i++)
+		cr_assert_eq(neighbor_is_followed(&view, first + i, &key),
+			     i == row->hop || row->others >> i & 1, "%s: %u", row->what, i);
+}
+
+// Two routers that share an address behind two ports of a VLAN are two neighbours, and neither is
+// the host of that address.
+Test(neighbor_rules, routers_that_share_an_address)
+{
+	struct sw_config *c = fabric(false);
+	struct neighbor_key found[2][NEIGHBOR_HOP_KEYS];
+	struct neighbor_view view;
+	struct ip_prefix address = setup_ipv4(0xa9fe0001, 32);
+	struct neighbor_key host = neighbor_host_key(&address);
+
+	for (uint32_t port = 0; port < 2; port++)
+		setup_next_hop(c, "up2", port, 0)->address = address;
+	view = build(c);
+	for (uint16_t port = 0; port < 2; port++)
+		cr_assert_eq(neighbor_next_hop_keys(&view, &address, VLAN_A, (port_t){ port },
+						    found[port]),
+			     1);
+	cr_assert_eq(neighbor_next_hop_keys(&view, &address, VLAN_B, (port_t){ 2 }, found[0]), 0);
+	cr_assert_not(neighbor_key_equal(&found[0][0], &found[1][0]));
+	cr_assert_not(neighbor_key_equal(&found[0][0], &host));
+	for (uint32_t i = 0; i < 2; i++) {
+		for (uint32_t port = 0; port < 2; port++)
+			cr_assert_eq(neighbor_is_followed(&view, c->next_hop_count - 2 + i,
+							  &found[port][0]),
+				     i == port);
+	}
+}
+
+static const struct {
+	const char *what;
+	uint32_t hop;
 	bool resolved;
 	uint16_t port;
 	uint16_t vid;
