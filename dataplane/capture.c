@@ -82,7 +82,7 @@ static bool add_taps(struct capture *capture)
 {
 	struct message message = { .kind = MESSAGE_CAPTURE, .instance = capture->in };
 
-	for (uint8_t i = 0; i < capture->in->profile->lcore_count; i++) {
+	for (uint32_t i = 0; i < capture->in->profile->lcore_count; i++) {
 		capture->tap[i] = tap_new(&capture->options.filter,
 					  &capture->workers->worker[i].clock, RING_BYTES);
 		if (capture->tap[i] == NULL)
@@ -246,8 +246,8 @@ void capture_finish(struct capture *capture, struct evbuffer *out)
 	remove_taps(capture);
 	capture_drain(capture, out, SIZE_MAX);
 	for (uint32_t i = 0; i <= count; i++) {
-		const uint64_t lost = lost_on(capture,
-					      i < count ? (port_t){ (uint16_t)i } : PORT_NONE);
+		const port_t port = { i < count ? (uint16_t)i : PORT_NONE.v };
+		const uint64_t lost = lost_on(capture, port);
 		const struct pcapng_statistics statistics = {
 			.interface = i,
 			.start_ns = capture->start_ns,

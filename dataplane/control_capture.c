@@ -221,7 +221,9 @@ static const char *read_place(const struct instance *in, const struct evkeyvalq 
 		return "no such port";
 	if (port == NULL && filter->kind != TAP_DROPS)
 		return "which port?";
-	filter->port = port != NULL ? (port_t){ (uint16_t)(port - in->port) } : PORT_NONE;
+	filter->port = PORT_NONE;
+	if (port != NULL)
+		filter->port.v = (uint16_t)(port - in->port);
 	if (filter->kind == TAP_QUEUE) {
 		if (queue == NULL || queue[0] < '0' || queue[0] > '7' || queue[1] != '\0')
 			return "queue: 0 to 7";

@@ -112,10 +112,12 @@ static void sample(struct text *text, const struct family *family, const char *l
 		   uint64_t value)
 {
 	char number[METRIC_VALUE_BYTES];
+	size_t len;
 
 	append_text(text, family->sample);
 	append_text(text, labels);
-	append(text, number, metric_value(value, family->divisor, number));
+	len = metric_value(value, family->divisor, number);
+	append(text, number, len);
 	append(text, "\n", 1);
 }
 

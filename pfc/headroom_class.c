@@ -131,7 +131,7 @@ uint64_t headroom_class_bytes(const struct headroom_path *path)
 // Frames that start within `bits` of wire: the first at once, the others behind shortest ones.
 static uint64_t frames_in(uint64_t bits)
 {
-	return bits / (8 * (FRAME_MIN_BYTES + WIRE_EXTRA_BYTES)) + 1;
+	return bits / (8ull * (FRAME_MIN_BYTES + WIRE_EXTRA_BYTES)) + 1;
 }
 
 // The same sums as above over frames instead of bytes: rings count frames anyhow, and what a rate

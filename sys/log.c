@@ -112,8 +112,9 @@ static size_t append_member(char *out, size_t at, const char *key, const char *t
 {
 	at += (size_t)snprintf(out + at, LOG_JSON_BYTES - at, "\"%s\":\"", key);
 	at = append_json(out, at, text, len);
-	memcpy(out + at, "\",", 2);
-	return at + 2;
+	out[at++] = '"';
+	out[at++] = ',';
+	return at;
 }
 
 // What a line is about.
@@ -170,8 +171,9 @@ size_t log_json(enum log_level level, const char *text, uint32_t swallowed, stru
 	if (swallowed > 0)
 		len += (size_t)snprintf(out + len, LOG_JSON_BYTES - len, "\"left_out\":%u,",
 					swallowed);
-	memcpy(out + len - 1, "}\n", 2); // in place of the last comma
-	return len + 1;
+	out[len - 1] = '}'; // in place of the last comma
+	out[len++] = '\n';
+	return len;
 }
 
 static struct {

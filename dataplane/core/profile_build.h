@@ -119,6 +119,7 @@ static inline void name_copy(char out[CONFIG_NAME_BYTES], const char *in)
 {
 	size_t i = 0;
 
+	// cppcheck-suppress arrayIndexOutOfBoundsCond // `in` may be shorter: it ends with its NUL
 	for (; i + 1 < CONFIG_NAME_BYTES && in[i] != '\0'; i++)
 		out[i] = in[i];
 	out[i] = '\0';
