@@ -247,6 +247,22 @@ static bool grow(struct reply_buffer *buffer)
 	return data != NULL;
 }
 
+// Reads once more into the buffer: as recv(), and ENOMEM beyond the limit.
+static ssize_t receive(int fd, struct reply_buffer *buffer)
+{
+	ssize_t n;
+
+	if (!grow(buffer)) {
+		errno = ENOMEM;
+		return -1;
+	}
+	do
+		n = recv(fd, buffer->data + buffer->len, READ_BYTES, 0);
+	while (n < 0 && errno == EINTR);
+	buffer->len += n > 0 ? (size_t)n : 0;
+	return n;
+}
+
 // Reads until the reply is whole. False after a line on stderr.
 static bool read_reply(const struct client_request *request, int fd, const char *path,
 		       struct reply_buffer *buffer, struct http_reply *reply)
@@ -254,19 +270,13 @@ static bool read_reply(const struct client_request *request, int fd, const char 
 	enum http_verdict verdict = HTTP_MORE;
 
 	while (verdict == HTTP_MORE) {
-		ssize_t n = -1;
+		const ssize_t n = receive(fd, buffer);
 
-		errno = ENOMEM;
-		if (grow(buffer))
-			n = recv(fd, buffer->data + buffer->len, READ_BYTES, 0);
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0) {
 			complain(request, "weft: %s: %s\n", path,
 				 errno == EAGAIN ? "the switch does not answer" : strerror(errno));
 			return false;
 		}
-		buffer->len += (size_t)n;
 		verdict = http_parse(buffer->data, buffer->len, n == 0, reply);
 	}
 	if (verdict == HTTP_BAD)
@@ -353,18 +363,10 @@ static bool read_head(int fd, const char *path, struct reply_buffer *buffer, siz
 	const char *found = NULL;
 
 	while (found == NULL) {
-		ssize_t n = -1;
-
-		errno = ENOMEM;
-		if (grow(buffer))
-			n = recv(fd, buffer->data + buffer->len, READ_BYTES, 0);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
+		if (receive(fd, buffer) <= 0) {
 			fprintf(stderr, "weft: %s: the switch does not answer\n", path);
 			return false;
 		}
-		buffer->len += (size_t)n;
 		found = behind_head(buffer);
 	}
 	*body = (size_t)(found - buffer->data);

@@ -43,8 +43,8 @@ static const struct column delay_columns[] = {
 	{ "UC7", "uc7_ns", CELL_TIME },
 };
 
-static void add_counters(const struct query *query, struct table *table, const json_t *port,
-			 uint32_t queue)
+static void add_queue(const struct query *query, struct table *table, const json_t *port,
+		      uint32_t queue)
 {
 	const json_t *stats = port_element(port, "queues", queue);
 	json_t *row = table_row(table);
@@ -53,58 +53,34 @@ static void add_counters(const struct query *query, struct table *table, const j
 	snprintf(name, sizeof(name), "UC%u", queue);
 	row_member(row, port, "name");
 	row_text(row, name);
-	row_member(row, stats, queue_key.packets);
-	row_member(row, stats, queue_key.bytes);
-	row_member(row, stats, queue_key.dropped_packets);
-	row_member(row, stats, queue_key.dropped_bytes);
-	row_member(row, stats, queue_key.wred_dropped_packets);
-	row_member(row, stats, queue_key.wred_ecn_marked_packets);
+	for (uint32_t i = 2; i < table->column_count; i++)
+		row_member(row, stats, table->columns[i].key);
 	if (query->nonzero)
 		table_drop_zero_row(table, 2);
+}
+
+// A row per queue: behind its port and name the counters that the columns name.
+static void add_queues(const struct query *query, struct table *table)
+{
+	const json_t *port;
+	size_t at = 0;
+
+	while ((port = port_next(query, &at)) != NULL) {
+		for (uint32_t i = 0; i < QUEUE_COUNT; i++)
+			add_queue(query, table, port, i);
+	}
 }
 
 int cmd_show_queue_counters(const struct query *query, struct report *report)
 {
-	struct table *table = report_table(report, "queues", COLUMNS(counter_columns));
-	const json_t *port;
-	size_t at = 0;
-
-	while ((port = port_next(query, &at)) != NULL) {
-		for (uint32_t i = 0; i < QUEUE_COUNT; i++)
-			add_counters(query, table, port, i);
-	}
+	add_queues(query, report_table(report, "queues", COLUMNS(counter_columns)));
 	hooks_add_table(query, report);
 	return 0;
 }
 
-static void add_wred(const struct query *query, struct table *table, const json_t *port,
-		     uint32_t queue)
-{
-	const json_t *stats = port_element(port, "queues", queue);
-	json_t *row = table_row(table);
-	char name[16];
-
-	snprintf(name, sizeof(name), "UC%u", queue);
-	row_member(row, port, "name");
-	row_text(row, name);
-	row_member(row, stats, queue_key.wred_dropped_packets);
-	row_member(row, stats, queue_key.wred_dropped_bytes);
-	row_member(row, stats, queue_key.wred_ecn_marked_packets);
-	row_member(row, stats, queue_key.wred_ecn_marked_bytes);
-	if (query->nonzero)
-		table_drop_zero_row(table, 2);
-}
-
 int cmd_show_queue_wredcounters(const struct query *query, struct report *report)
 {
-	struct table *table = report_table(report, "queues", COLUMNS(wred_columns));
-	const json_t *port;
-	size_t at = 0;
-
-	while ((port = port_next(query, &at)) != NULL) {
-		for (uint32_t i = 0; i < QUEUE_COUNT; i++)
-			add_wred(query, table, port, i);
-	}
+	add_queues(query, report_table(report, "queues", COLUMNS(wred_columns)));
 	return 0;
 }
 

@@ -44,84 +44,6 @@ static const char *read_queue(const struct evkeyvalq *query, struct message *mes
 	return NULL;
 }
 
-static void on_storm(struct evhttp_request *request, void *arg)
-{
-	struct control_http *http = arg;
-	bool accepted = false;
-	struct message message = { .kind = MESSAGE_FORCE_STORM, .instance = http->in };
-	struct evkeyvalq query;
-	const char *wrong;
-
-	if (!accept_method(request, EVHTTP_REQ_POST) || !parse_query(request, &query))
-		return;
-	message.storm.accepted = &accepted;
-	wrong = read_port(http, &query, &message);
-	if (wrong == NULL)
-		wrong = read_queue(&query, &message);
-	if (wrong == NULL && !read_on(&query, &message.storm.on))
-		wrong = "on: on or off";
-	evhttp_clear_headers(&query);
-	if (wrong != NULL) {
-		reply_error(request, HTTP_BADREQUEST, wrong);
-		return;
-	}
-	workers_call(http->workers, &message);
-	if (!accepted) {
-		reply_error(request, HTTP_BADREQUEST,
-			    "the queue has no watchdog (pfc_wd), or its link is down");
-		return;
-	}
-	log_warn("%s: test hook: storm of port %s, queue %u: %s", http->in->config->sw.name,
-		 port_name(http, message.port), message.storm.queue.v, on_off(message.storm.on));
-	reply_ok(request, json_pack("{s:s}", "done", message.storm.on ? "storm on" : "storm off"));
-}
-
-static void on_big_red(struct evhttp_request *request, void *arg)
-{
-	struct control_http *http = arg;
-	struct message message = { .kind = MESSAGE_BIG_RED, .instance = http->in };
-	struct evkeyvalq query;
-	bool valid;
-
-	if (!accept_method(request, EVHTTP_REQ_POST) || !parse_query(request, &query))
-		return;
-	valid = read_on(&query, &message.up);
-	evhttp_clear_headers(&query);
-	if (!valid) {
-		reply_error(request, HTTP_BADREQUEST, "on: on or off");
-		return;
-	}
-	workers_call(http->workers, &message);
-	log_warn("%s: test hook: big red switch: %s", http->in->config->sw.name,
-		 on_off(message.up));
-	reply_ok(request, json_pack("{s:s}", "done",
-				    message.up ? "big red switch on" : "big red switch off"));
-}
-
-static void on_tx_disable(struct evhttp_request *request, void *arg)
-{
-	struct control_http *http = arg;
-	struct message message = { .kind = MESSAGE_TX_DISABLE, .instance = http->in };
-	struct evkeyvalq query;
-	const char *wrong;
-
-	if (!accept_method(request, EVHTTP_REQ_POST) || !parse_query(request, &query))
-		return;
-	wrong = read_port(http, &query, &message);
-	if (wrong == NULL && !read_on(&query, &message.up))
-		wrong = "on: on or off";
-	evhttp_clear_headers(&query);
-	if (wrong != NULL) {
-		reply_error(request, HTTP_BADREQUEST, wrong);
-		return;
-	}
-	workers_call(http->workers, &message);
-	log_warn("%s: test hook: tx-disable of port %s: %s", http->in->config->sw.name,
-		 port_name(http, message.port), on_off(message.up));
-	reply_ok(request,
-		 json_pack("{s:s}", "done", message.up ? "tx-disable on" : "tx-disable off"));
-}
-
 // Reads ?queue=, one or several.
 static const char *read_queues(const struct evkeyvalq *query, uint8_t *queues)
 {
@@ -134,6 +56,93 @@ static const char *read_queues(const struct evkeyvalq *query, uint8_t *queues)
 	return NULL;
 }
 
+static const char *read_switch(const struct evkeyvalq *query, bool *on)
+{
+	return read_on(query, on) ? NULL : "on: on or off";
+}
+
+static bool begin(struct evhttp_request *request, struct evkeyvalq *query)
+{
+	return accept_method(request, EVHTTP_REQ_POST) && parse_query(request, query);
+}
+
+// Ends the reading of a query. True when it said something wrong, which has then been answered.
+static bool refuse(struct evhttp_request *request, struct evkeyvalq *query, const char *wrong)
+{
+	evhttp_clear_headers(query);
+	if (wrong != NULL)
+		reply_error(request, HTTP_BADREQUEST, wrong);
+	return wrong != NULL;
+}
+
+static void reply_done(struct evhttp_request *request, const char *hook, bool on)
+{
+	reply_ok(request, json_pack("{s:s++}", "done", hook, " ", on_off(on)));
+}
+
+static void on_storm(struct evhttp_request *request, void *arg)
+{
+	struct control_http *http = arg;
+	bool accepted = false;
+	struct message message = { .kind = MESSAGE_FORCE_STORM, .instance = http->in };
+	struct evkeyvalq query;
+	const char *wrong;
+
+	if (!begin(request, &query))
+		return;
+	message.storm.accepted = &accepted;
+	wrong = read_port(http, &query, &message);
+	if (wrong == NULL)
+		wrong = read_queue(&query, &message);
+	if (wrong == NULL)
+		wrong = read_switch(&query, &message.storm.on);
+	if (refuse(request, &query, wrong))
+		return;
+	workers_call(http->workers, &message);
+	if (!accepted) {
+		reply_error(request, HTTP_BADREQUEST,
+			    "the queue has no watchdog (pfc_wd), or its link is down");
+		return;
+	}
+	log_warn("%s: test hook: storm of port %s, queue %u: %s", http->in->config->sw.name,
+		 port_name(http, message.port), message.storm.queue.v, on_off(message.storm.on));
+	reply_done(request, "storm", message.storm.on);
+}
+
+static void on_big_red(struct evhttp_request *request, void *arg)
+{
+	struct control_http *http = arg;
+	struct message message = { .kind = MESSAGE_BIG_RED, .instance = http->in };
+	struct evkeyvalq query;
+
+	if (!begin(request, &query) || refuse(request, &query, read_switch(&query, &message.up)))
+		return;
+	workers_call(http->workers, &message);
+	log_warn("%s: test hook: big red switch: %s", http->in->config->sw.name,
+		 on_off(message.up));
+	reply_done(request, "big red switch", message.up);
+}
+
+static void on_tx_disable(struct evhttp_request *request, void *arg)
+{
+	struct control_http *http = arg;
+	struct message message = { .kind = MESSAGE_TX_DISABLE, .instance = http->in };
+	struct evkeyvalq query;
+	const char *wrong;
+
+	if (!begin(request, &query))
+		return;
+	wrong = read_port(http, &query, &message);
+	if (wrong == NULL)
+		wrong = read_switch(&query, &message.up);
+	if (refuse(request, &query, wrong))
+		return;
+	workers_call(http->workers, &message);
+	log_warn("%s: test hook: tx-disable of port %s: %s", http->in->config->sw.name,
+		 port_name(http, message.port), on_off(message.up));
+	reply_done(request, "tx-disable", message.up);
+}
+
 static void on_dequeue_disable(struct evhttp_request *request, void *arg)
 {
 	struct control_http *http = arg;
@@ -142,26 +151,30 @@ static void on_dequeue_disable(struct evhttp_request *request, void *arg)
 	struct evkeyvalq query;
 	const char *wrong;
 
-	if (!accept_method(request, EVHTTP_REQ_POST) || !parse_query(request, &query))
+	if (!begin(request, &query))
 		return;
 	wrong = read_port(http, &query, &message);
 	if (wrong == NULL)
 		wrong = read_queues(&query, &message.block.queues);
-	if (wrong == NULL && !read_on(&query, &message.block.on))
-		wrong = "on: on or off";
-	evhttp_clear_headers(&query);
-	if (wrong != NULL) {
-		reply_error(request, HTTP_BADREQUEST, wrong);
+	if (wrong == NULL)
+		wrong = read_switch(&query, &message.block.on);
+	if (refuse(request, &query, wrong))
 		return;
-	}
 	workers_call(http->workers, &message);
 	unit_format_mask8(message.block.queues, queues);
 	log_warn("%s: test hook: dequeue-disable of port %s, queue %s: %s",
 		 http->in->config->sw.name, port_name(http, message.port), queues,
 		 on_off(message.block.on));
-	reply_ok(request,
-		 json_pack("{s:s}", "done",
-			   message.block.on ? "dequeue-disable on" : "dequeue-disable off"));
+	reply_done(request, "dequeue-disable", message.block.on);
+}
+
+static const char *read_seed(const struct evkeyvalq *query, uint64_t *seed)
+{
+	const char *text = evhttp_find_header(query, "seed");
+
+	if (text == NULL || !unit_parse(UNIT_COUNT, text, strlen(text), seed))
+		return "seed: a number";
+	return NULL;
 }
 
 static void on_seed(struct evhttp_request *request, void *arg)
@@ -169,18 +182,9 @@ static void on_seed(struct evhttp_request *request, void *arg)
 	struct control_http *http = arg;
 	struct message message = { .kind = MESSAGE_SEED, .instance = http->in };
 	struct evkeyvalq query;
-	const char *text;
-	bool valid;
 
-	if (!accept_method(request, EVHTTP_REQ_POST) || !parse_query(request, &query))
+	if (!begin(request, &query) || refuse(request, &query, read_seed(&query, &message.seed)))
 		return;
-	text = evhttp_find_header(&query, "seed");
-	valid = text != NULL && unit_parse(UNIT_COUNT, text, strlen(text), &message.seed);
-	evhttp_clear_headers(&query);
-	if (!valid) {
-		reply_error(request, HTTP_BADREQUEST, "seed: a number");
-		return;
-	}
 	workers_call(http->workers, &message);
 	log_info("%s: test hook: the dice begin anew with seed %" PRIu64, http->in->config->sw.name,
 		 message.seed);
