@@ -38,7 +38,10 @@ struct listener {
 struct metrics {
 	struct workers *workers;
 	struct event_base *base;
-	char text[WORKER_INSTANCE_MAX][CONFIG_TEXT_BYTES]; // of each switch, as of the last look
+	// Of each switch, as of the last look.
+	char text[WORKER_INSTANCE_MAX][CONFIG_TEXT_BYTES];
+	bool is_public[WORKER_INSTANCE_MAX];
+	bool incomplete; // memory was short then
 	struct listener listener[WORKER_INSTANCE_MAX];
 	uint32_t count;
 };
@@ -227,13 +230,16 @@ static bool add_listeners(struct metrics *metrics)
 	const struct worker *first = &metrics->workers->worker[0];
 
 	drop_listeners(metrics);
+	metrics->incomplete = true;
 	for (uint32_t i = 0; i < first->instance_count; i++) {
 		struct instance *in = first->instance[i];
 
 		snprintf(metrics->text[i], CONFIG_TEXT_BYTES, "%s", in->config->sw.metrics);
+		metrics->is_public[i] = in->config->sw.metrics_public;
 		if (allowed_text(in)[0] != '\0' && !add_switch(metrics, in, metrics->text[i]))
 			return false;
 	}
+	metrics->incomplete = false;
 	return true;
 }
 
@@ -243,10 +249,13 @@ static bool is_changed(const struct metrics *metrics)
 	const struct worker *first = &metrics->workers->worker[0];
 
 	for (uint32_t i = 0; i < first->instance_count; i++) {
-		if (strcmp(metrics->text[i], first->instance[i]->config->sw.metrics) != 0)
+		const struct switch_config *config = &first->instance[i]->config->sw;
+
+		if (metrics->is_public[i] != config->metrics_public ||
+		    strcmp(metrics->text[i], config->metrics) != 0)
 			return true;
 	}
-	return false;
+	return metrics->incomplete;
 }
 
 struct metrics *metrics_open(struct event_base *base, struct workers *workers)

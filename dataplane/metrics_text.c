@@ -11,6 +11,7 @@
 
 #include "dataplane/dpdk/port_pfc.h"
 #include "dataplane/metrics_name.h"
+#include "dataplane/take_snapshot.h"
 
 enum { LABELS_BYTES = 512, FIRST_BYTES = 256 * 1024 };
 
@@ -449,20 +450,16 @@ static void take_acl(struct metrics_source *source, struct workers *workers, str
 bool metrics_source_take(struct metrics_source *source, struct workers *workers,
 			 struct instance *in)
 {
-	struct message message = { .kind = MESSAGE_SNAPSHOT, .instance = in };
 	const uint32_t rows = in->profile->acl_count;
 
 	*source = (struct metrics_source){ .in = in };
-	source->snapshot = calloc(1, snapshot_bytes(in->port_count));
+	source->snapshot = take_snapshot(workers, in, WATERMARK_USER);
 	source->prio = calloc(in->port_count, sizeof(*source->prio));
 	source->acl = rows > 0 ? calloc(rows, sizeof(*source->acl)) : NULL;
 	if (source->snapshot == NULL || source->prio == NULL || (rows > 0 && source->acl == NULL)) {
 		metrics_source_release(source);
 		return false;
 	}
-	message.snapshot = source->snapshot;
-	source->snapshot->watermark = WATERMARK_USER;
-	workers_call(workers, &message);
 	if (rows > 0)
 		take_acl(source, workers, in);
 	for (uint32_t i = 0; i < in->port_count; i++)

@@ -20,8 +20,8 @@
 #include "dataplane/lldp_json.h"
 #include "dataplane/prio_rows.h"
 #include "dataplane/qos_json.h"
-#include "dataplane/routes.h"
 #include "dataplane/steering.h"
+#include "dataplane/take_snapshot.h"
 #include "sys/cfg_address.h"
 
 static void set_number(json_t *object, const char *key, uint64_t value)
@@ -320,8 +320,7 @@ static const char *boot_id(void)
 
 json_t *stats_json(struct workers *workers, struct instance *in, enum watermark_kind watermark)
 {
-	struct snapshot *snapshot = calloc(1, snapshot_bytes(in->port_count));
-	struct message message = { .kind = MESSAGE_SNAPSHOT, .instance = in };
+	struct snapshot *snapshot = take_snapshot(workers, in, watermark);
 	struct lcore_stats lcore[LCORE_MAX];
 	json_t *answer = NULL;
 	json_t *sw = json_object();
@@ -332,11 +331,7 @@ json_t *stats_json(struct workers *workers, struct instance *in, enum watermark_
 	answer = json_object();
 	if (answer == NULL)
 		goto out;
-	snapshot->watermark = watermark;
-	message.snapshot = snapshot;
-	workers_call(workers, &message);
 	workers_stats(workers, lcore);
-	routes_count(in->routes, &snapshot->sw);
 	set_text(sw, "name", in->config->sw.name);
 	set_text(sw, "version", WEFT_VERSION);
 	set_text(sw, "boot_id", boot_id());

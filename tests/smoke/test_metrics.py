@@ -132,6 +132,23 @@ class Metrics(lab.SmokeTest):
         self.assertEqual(scrape('127.0.0.1', port, path='/v1/clear')[0], 404)
         self.assert_conserved(switch)
 
+    def test_router(self):
+        """Neighbours are counted by the control thread, and told like all the rest."""
+        switch = self.start('vlan = ({ id = 1; untagged = "all"; });\n'
+                            'interface = ({ vlan = 1; address = "10.77.0.254/24"; });\n', 'router')
+        for host in self.hosts:
+            host.run('ping', '-c', '1', '-W', '9', '10.77.0.254')
+        before = switch.get('/v1/stats')
+        found = samples(parse_plain(self.unix(switch)[2]))
+        after = switch.get('/v1/stats')
+        self.assertEqual(found['weft_switch_neighbors', frozenset({('switch', 'router')})], 2)
+        for key in ('icmp_sent', 'neighbor_probes', 'neighbors_wanted'):
+            name = f'weft_switch_{key}' + ('' if key == 'neighbors_wanted' else '_total')
+            value = found[name, frozenset({('switch', 'router')})]
+            self.assertLessEqual(before['switch'][key], value)
+            self.assertLessEqual(value, after['switch'][key])
+        self.assert_conserved(switch)
+
     def unix(self, switch):
         connection = lab.UnixConnection(self.dir / 'run' / f'{switch.name}.sock')
         self.addCleanup(connection.close)
