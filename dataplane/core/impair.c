@@ -88,7 +88,7 @@ static bool take(const struct impair_profile *pf, struct impair_line *line, stru
 		line->stats.lost++;
 		return false;
 	}
-	if (line->held >= pf->limit) {
+	if (line->held >= line->limit) {
 		line->stats.overrun++;
 		return false;
 	}
@@ -104,6 +104,10 @@ uint32_t impair_take(const struct impair_profile *pf, struct impair_line *line, 
 {
 	uint32_t lost = 0;
 
+	if (pf->limit != 0)
+		line->limit = pf->limit;
+	else if (line->held == 0)
+		line->limit = UINT32_MAX;
 	for (uint32_t i = 0; i < count; i++) {
 		if (!take(pf, line, pkts[i], now))
 			pkts[lost++] = pkts[i];

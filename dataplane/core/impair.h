@@ -17,7 +17,7 @@ struct impair_profile {
 	bool on;
 	uint32_t loss_ppm;
 	uint32_t corrupt_ppm; // of the frames that are not lost: one bit behind the addresses
-	uint32_t limit;       // frames that the line holds at once
+	uint32_t limit;       // frames that the line holds at once; 0: it is impaired no longer
 	uint64_t delay_ns;
 	uint64_t jitter_ns;        // up to this much more, evenly; the order stays
 	uint64_t pfc_delay_ns;     // more delay of MAC control frames, which data may then overtake
@@ -45,6 +45,7 @@ struct impair_line {
 	struct impair_queue data;
 	struct impair_queue control;
 	uint32_t held;
+	uint32_t limit; // of the newest profile that had one
 	struct impair_stats stats;
 };
 
@@ -52,6 +53,8 @@ void impair_init(struct impair_line *line, uint64_t seed);
 
 // Takes `count` frames that were received at `now`: data, len and head_len are set. Those that are
 // lost stay the caller's to free: they are moved to the front of `pkts`, and their number returned.
+// A profile of zeros adds nothing, but others line up behind frames that are still held, and the
+// limit stays until there are none: buffers were made for so many.
 uint32_t impair_take(const struct impair_profile *pf, struct impair_line *line, struct pkt **pkts,
 		     uint32_t count, ns_t now);
 

@@ -12,14 +12,11 @@ static void free_all(struct pkt *const *pkts, uint32_t count)
 		rte_pktmbuf_free(mbuf_of_pkt(pkts[i]));
 }
 
-// A line that is impaired no longer, but still holds frames: others line up behind them.
-static const struct impair_profile plain = { .limit = UINT32_MAX };
-
 uint32_t pktio_impair(struct pktio *io, struct pkt **pkts, uint32_t count, ns_t now)
 {
 	const struct impair_profile *pf = &sw_profile_of(io->sw)->port[io->port.v].impair;
 
-	free_all(pkts, impair_take(pf->on ? pf : &plain, io->line, pkts, count, now));
+	free_all(pkts, impair_take(pf, io->line, pkts, count, now));
 	count = impair_give(io->line, pkts, PKTIO_BURST, now);
 	if (!pf->on && io->line->held == 0)
 		io->line = NULL;

@@ -241,3 +241,25 @@ Test(impair, limit)
 	cr_assert_eq(b.line.stats.lost, 1);
 	check_sum(&b.line);
 }
+
+// Frames wait behind those that are still delayed, but no more of them than before.
+Test(impair, limit_stays_while_frames_are_held)
+{
+	const struct impair_profile pf = { .delay_ns = 100, .limit = 3 };
+	const struct impair_profile off = { 0 };
+	struct bench b;
+
+	impair_init(&b.line, 1);
+	cr_assert(take(&b, &pf, 0, false, 0));
+	cr_assert(take(&b, &off, 1, false, 10));
+	cr_assert(take(&b, &off, 2, false, 20));
+	cr_assert_not(take(&b, &off, 3, false, 30));
+	for (uint32_t i = 0; i < 3; i++)
+		cr_assert_eq(give_at(&b, 100), i);
+	for (uint32_t i = 0; i < 5; i++)
+		cr_assert(take(&b, &off, i, false, 200));
+	for (uint32_t i = 0; i < 5; i++)
+		cr_assert_eq(give_at(&b, 200), i);
+	cr_assert_eq(b.line.stats.overrun, 1);
+	check_sum(&b.line);
+}
