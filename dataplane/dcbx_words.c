@@ -11,7 +11,6 @@
 #include "base/units.h"
 
 enum {
-	ROCE_PORT = 4791,
 	NO_PRIORITY = PRIO_COUNT,
 	ROUNDING_PERCENT = 1,
 };
@@ -22,7 +21,7 @@ static uint32_t roce_priority(const struct dcbx *side)
 	for (uint32_t i = 0; i < side->app_count; i++) {
 		const struct dcbx_app *app = &side->app[i];
 
-		if (app->protocol == ROCE_PORT &&
+		if (app->protocol == ROCE_UDP_PORT &&
 		    (app->selector == DCBX_SELECT_UDP || app->selector == DCBX_SELECT_PORT))
 			return app->priority;
 	}

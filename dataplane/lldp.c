@@ -221,7 +221,7 @@ void lldp_heard(struct lldp *lldp, port_t port, const struct rte_mbuf *frame, ui
 		return;
 	bytes = rte_pktmbuf_read(frame, 0, len, memory);
 	pf = lldp_profile_of(lldp, port);
-	if (bytes == NULL || !pf.receive || load_be48(bytes) != LLDP_ADDRESS)
+	if (bytes == NULL || !pf.receive || load_be48(bytes) != NEAREST_BRIDGE_ADDRESS)
 		return;
 	state = &lldp->link[port.v].port;
 	if (!lldp_decode(bytes, len, at, &info)) {

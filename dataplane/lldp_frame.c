@@ -176,7 +176,7 @@ uint32_t lldp_encode(const struct lldp_info *info, const uint8_t src[6],
 	struct writer w = { out, L2_BYTES };
 
 	memset(out, 0, LLDP_FRAME_MIN);
-	store_be48(out, LLDP_ADDRESS);
+	store_be48(out, NEAREST_BRIDGE_ADDRESS);
 	memcpy(out + 6, src, MAC_BYTES);
 	store_be16(out + 12, LLDP_ETHERTYPE);
 	put_id(&w, TYPE_CHASSIS, &info->chassis);

@@ -9,17 +9,15 @@
 #pragma once
 
 #include "base/types.h"
+#include "base/wire.h"
 
 enum {
-	LLDP_ETHERTYPE = 0x88cc,
 	LLDP_FRAME_MAX = 640, // of ours; what a peer sends may be as long as its link allows
 	LLDP_FRAME_MIN = 60,  // shorter ones are padded, behind the end of the LLDPDU
 	LLDP_TEXT_MAX = 255,
 	LLDP_ADDRESS_MAX = 31,
 	DCBX_APP_MAX = 72,
 };
-
-#define LLDP_ADDRESS 0x0180c200000eull // nearest bridge: no bridge forwards it
 
 enum lldp_chassis_subtype {
 	LLDP_CHASSIS_COMPONENT = 1,
@@ -126,7 +124,7 @@ struct lldp_info {
 	bool has_capabilities;
 	uint16_t capabilities;  // LLDP_CAP_*
 	uint16_t enabled;       // of them
-	uint8_t address_family; // IANA address family, 1: IPv4, 2: IPv6; 0: no management address
+	uint8_t address_family; // ADDRESS_FAMILY_*, 0: no management address
 	uint8_t address_len;
 	uint8_t address[LLDP_ADDRESS_MAX];
 	uint16_t pvid;            // port VLAN, 0: none

@@ -13,8 +13,6 @@
 
 #define SECOND_NS 1000000000ull
 
-enum { FAMILY_IPV4 = 1, FAMILY_IPV6 = 2 };
-
 static void set_number(json_t *object, const char *key, uint64_t value)
 {
 	json_object_set_new(object, key, json_integer((json_int_t)value));
@@ -82,9 +80,9 @@ static void set_address(json_t *object, const struct lldp_info *info)
 {
 	char text[INET6_ADDRSTRLEN] = "";
 
-	if (info->address_family == FAMILY_IPV4 && info->address_len == 4)
+	if (info->address_family == ADDRESS_FAMILY_IPV4 && info->address_len == 4)
 		inet_ntop(AF_INET, info->address, text, sizeof(text));
-	if (info->address_family == FAMILY_IPV6 && info->address_len == 16)
+	if (info->address_family == ADDRESS_FAMILY_IPV6 && info->address_len == 16)
 		inet_ntop(AF_INET6, info->address, text, sizeof(text));
 	if (text[0] != '\0')
 		set_text(object, "management_address", text);

@@ -13,8 +13,6 @@
 #include "base/bytes.h"
 
 enum {
-	FAMILY_IPV4 = 1, // IANA address family numbers
-	FAMILY_IPV6 = 2,
 	FCS_BYTES = 4,
 	TAG_BYTES = 4,
 	PERCENT = 100,
@@ -29,7 +27,7 @@ static void set_address(const struct sw_config *config, struct lldp_info *out)
 
 	if (config->interface_count == 0)
 		return;
-	out->address_family = address->family == IP_V6 ? FAMILY_IPV6 : FAMILY_IPV4;
+	out->address_family = address->family == IP_V6 ? ADDRESS_FAMILY_IPV6 : ADDRESS_FAMILY_IPV4;
 	out->address_len = ip_family_bits(address->family) / 8;
 	memcpy(out->address, address->address, out->address_len);
 }
@@ -119,7 +117,7 @@ static void set_apps(const struct sw_profile *pf, const struct port_profile *por
 		priority = lossless_priority(port, pfc, pf->lane_tc[0]);
 	if (priority == PRIO_COUNT)
 		priority = (uint32_t)__builtin_ctz(pfc);
-	add_app(out, priority, DCBX_SELECT_UDP, LLDP_ROCE_PORT);
+	add_app(out, priority, DCBX_SELECT_UDP, ROCE_UDP_PORT);
 	for (uint32_t i = 0; i < sizeof(port->dscp_to_tc) && port->trust_dscp; i++) {
 		priority = lossless_priority(port, pfc, port->dscp_to_tc[i]);
 		if (priority < PRIO_COUNT && out->app_count <= DSCP_APPS_MAX)

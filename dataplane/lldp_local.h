@@ -8,9 +8,6 @@
 #include "dataplane/core/profile.h"
 #include "dataplane/lldp_frame.h"
 
-// UDP port of RoCEv2 (InfiniBand Architecture annex A17).
-enum { LLDP_ROCE_PORT = 4791 };
-
 // Fills `out` for a port, with a time to live of `ttl_seconds`.
 void lldp_local(const struct sw_config *config, const struct sw_profile *pf, port_t port,
 		uint16_t ttl_seconds, struct lldp_info *out);

@@ -4,7 +4,7 @@
 // without a filter pay one test per burst.
 //
 // Frames that end in the switch itself are exempt: MAC control, without which peers stall, LACP,
-// LLDP and hellos of other switches.
+// LLDP and hellos of other switches. Their addresses are part of what they are (parse.c).
 
 #include "dataplane/core/stage.h"
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/types.h"
+#include "base/wire.h"
 #include "routing/turn_map.h"
 
 // A frame goes to 01:80:c2:00:00:0e, the nearest-bridge group that no bridge forwards (IEEE 802.1Q
@@ -46,7 +47,7 @@ enum {
 	HELLO_FRAME_MAX = HELLO_FRAME_MIN + HELLO_EDGE_MAX / 8,
 };
 
-#define HELLO_ADDRESS 0x0180c200000eu
+#define HELLO_ADDRESS NEAREST_BRIDGE_ADDRESS
 
 // What both ends of a link must agree on before it carries lossless traffic.
 struct hello_lanes {

@@ -13,6 +13,7 @@
 #include "dataplane/core/stage.h"
 
 #include "base/bytes.h"
+#include "base/wire.h"
 
 #define likely(condition) __builtin_expect(!!(condition), 1)
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
@@ -23,7 +24,6 @@ enum {
 	ETHERTYPE_CTAG = 0x8100,
 	ETHERTYPE_IPV6 = 0x86dd,
 	ETHERTYPE_STAG = 0x88a8,
-	ETHERTYPE_LLDP = 0x88cc,
 	ETHERTYPE_ROCE_V1 = 0x8915,
 
 	PROTO_HOP_BY_HOP = 0,
@@ -50,7 +50,6 @@ enum {
 	ICMPV6_BYTES = 4,
 	ND_BYTES = 24,
 
-	ROCE_UDP_PORT = 4791,
 	ND_SOLICITATION = 135,
 	ND_ADVERTISEMENT = 136,
 	ND_HOP_LIMIT = 255, // proves that no router has forwarded it (RFC 4861 7.1)
@@ -301,6 +300,14 @@ static enum drop_reason parse_arp(struct pkt *p)
 	return DROP_NONE;
 }
 
+// Protocols of the link itself go to their group address and nowhere else: the same EtherType to
+// any other address is data, which filters judge.
+static bool is_link_protocol(const struct pkt *p, uint16_t ethertype, uint16_t wanted,
+			     uint64_t address)
+{
+	return ethertype == wanted && load_be64(p->data) >> 16 == address;
+}
+
 static enum drop_reason parse_l3(struct pkt *p, uint16_t ethertype)
 {
 	if (ethertype == ETHERTYPE_IPV6)
@@ -311,11 +318,11 @@ static enum drop_reason parse_l3(struct pkt *p, uint16_t ethertype)
 		return parse_arp(p);
 	if (ethertype == PFC_ETHERTYPE)
 		p->l3 = PKT_L3_MAC_CONTROL;
-	else if (ethertype == ETHERTYPE_LLDP)
+	else if (is_link_protocol(p, ethertype, LLDP_ETHERTYPE, NEAREST_BRIDGE_ADDRESS))
 		p->l3 = PKT_L3_LLDP;
-	else if (ethertype == HELLO_ETHERTYPE && load_be64(p->data) >> 16 == HELLO_ADDRESS)
+	else if (is_link_protocol(p, ethertype, HELLO_ETHERTYPE, HELLO_ADDRESS))
 		p->l3 = PKT_L3_HELLO;
-	else if (ethertype == LACP_ETHERTYPE && load_be64(p->data) >> 16 == LACP_ADDRESS)
+	else if (is_link_protocol(p, ethertype, LACP_ETHERTYPE, LACP_ADDRESS))
 		p->l3 = PKT_L3_SLOW;
 	return DROP_NONE;
 }

@@ -12,8 +12,8 @@ enum pkt_l3 {
 	PKT_L3_IPV4,
 	PKT_L3_IPV6,
 	PKT_L3_ARP,
-	PKT_L3_ROCE_V1, // EtherType 0x8915: GRH and BTH
-	PKT_L3_LLDP,
+	PKT_L3_ROCE_V1,     // EtherType 0x8915: GRH and BTH
+	PKT_L3_LLDP,        // to the nearest bridge; to other addresses it is data
 	PKT_L3_MAC_CONTROL, // these end in the switch before admission
 	PKT_L3_HELLO,       // hello.h
 	PKT_L3_SLOW,        // Slow Protocols: LACP

@@ -159,6 +159,36 @@ Test(acl, pfc_is_obeyed_behind_a_row_that_denies_all)
 	rig_end(rig);
 }
 
+static const struct {
+	const char *what;
+	uint64_t dst;
+	bool denied;
+} lldp_rows[] = {
+	{ "LLDP ends in the switch", 0x0180c200000e, false },
+	{ "its EtherType to a host", 0x020000000002, true },
+	{ "its EtherType to a group", 0x0180c2000010, true },
+};
+
+TABLE_TEST(acl, an_ethertype_is_no_way_past_a_row, row, lldp_rows)
+{
+	struct sw_config *c = setup_kvm(PORTS);
+	struct frame f = { .kind = FRAME_PLAIN,
+			   .dst = row->dst,
+			   .src = frame_host_mac(0),
+			   .ethertype = 0x88cc,
+			   .len = LEN };
+	struct rig *rig;
+
+	setup_acl(c, "deny", ACL_DENY);
+	rig = rig_new(c);
+	rig_send(rig, 0, &f);
+	cr_expect_eq(rig_drops(rig, 0, DROP_ACL_DENY), row->denied, "%s", row->what);
+	cr_expect_eq(rig->punts, !row->denied, "%s", row->what);
+	for (uint32_t i = 1; i < PORTS; i++)
+		cr_expect_eq(rig_release(rig, i, UINT64_MAX), 0, "%s", row->what);
+	rig_end(rig);
+}
+
 // --- remark -------------------------------------------------------------------------------------
 
 static uint32_t crc32_bits(uint32_t crc, uint8_t byte)

@@ -417,6 +417,8 @@ static const struct {
 	enum drop_reason reason; // DROP_NONE: punted
 } refused_rows[] = {
 	{ "LLDP is punted", 0x0180c200000e, 0x020000000001, 0x88cc, DROP_NONE },
+	{ "LLDP that goes further is not for us", 0x0180c2000003, 0x020000000001, 0x88cc,
+	  DROP_RESERVED_MAC },
 	{ "STP is not forwarded", 0x0180c2000000, 0x020000000001, 0x88b5, DROP_RESERVED_MAC },
 	{ "group source", 0x020000000002, 0x030000000001, 0x88b5, DROP_SRC_MAC_INVALID },
 	{ "zero source", 0x020000000002, 0, 0x88b5, DROP_SRC_MAC_INVALID },

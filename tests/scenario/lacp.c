@@ -300,6 +300,30 @@ Test(lacp, the_mode_changes_while_it_runs)
 
 static const struct {
 	const char *what;
+	uint64_t dst;
+	bool exempt;
+} lldp_rows[] = {
+	{ "LLDP ends in the switch", 0x0180c200000e, true },
+	{ "its EtherType to a host", 0x020000000063, false },
+};
+
+// A member that LACP has not taken in receives nothing but the protocols of the link.
+TABLE_TEST(lacp, an_ethertype_is_no_way_into_a_lag, row, lldp_rows)
+{
+	struct bench b = { .rig = { lag_rig("one", 1, CONFIG_LACP_SLOW) } };
+	struct frame f = {
+		.kind = FRAME_PLAIN, .dst = row->dst, .src = frame_host_mac(1), .ethertype = 0x88cc
+	};
+
+	rig_send(b.rig[0], FIRST, &f);
+	cr_expect_eq(b.rig[0]->punts, row->exempt, "%s", row->what);
+	cr_expect_eq(rig_drops(b.rig[0], FIRST, DROP_LAG_NOT_COLLECTING), !row->exempt, "%s",
+		     row->what);
+	rig_end(b.rig[0]);
+}
+
+static const struct {
+	const char *what;
 	uint32_t port;
 	uint8_t subtype, version;
 	uint32_t len;

@@ -88,6 +88,38 @@ TABLE_TEST(source_guard, claims, row, claim_rows)
 	}
 }
 
+static const struct {
+	const char *what;
+	uint64_t dst;
+	uint16_t ethertype;
+	bool exempt; // it ends in the switch
+} exempt_rows[] = {
+	{ "LLDP", 0x0180c200000e, 0x88cc, true },
+	{ "its EtherType to a host", 0x020000000003, 0x88cc, false },
+	{ "its EtherType to everybody", 0xffffffffffff, 0x88cc, false },
+	{ "LLDP that goes further", 0x0180c2000000, 0x88cc, false },
+	{ "hellos' EtherType to a host", 0x020000000003, 0x88b5, false },
+	{ "LACP's EtherType to a host", 0x020000000003, 0x8809, false },
+};
+
+// An EtherType alone exempts nothing: another's MAC address is not let through behind it.
+TABLE_TEST(source_guard, only_what_ends_in_the_switch_is_exempt, row, exempt_rows)
+{
+	struct rig *rig = guarded(CONFIG_GUARD_MAC);
+	struct frame f = { .kind = FRAME_PLAIN,
+			   .dst = row->dst,
+			   .src = frame_host_mac(OTHER),
+			   .ethertype = row->ethertype,
+			   .len = LEN };
+
+	rig_send(rig, 0, &f);
+	cr_expect_eq(rig->punts, row->exempt, "%s", row->what);
+	cr_expect_eq(rig_drops(rig, 0, DROP_SOURCE_GUARD), !row->exempt, "%s", row->what);
+	cr_expect_eq(rig_release(rig, 2, UINT64_MAX), 0, "%s", row->what);
+	cr_expect_eq(rig->learns, 0, "%s", row->what);
+	rig_end(rig);
+}
+
 // Everybody else pays and notices nothing.
 Test(source_guard, other_ports_are_free)
 {
