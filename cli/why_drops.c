@@ -31,6 +31,7 @@ static const struct {
 	{ "PFC_MALFORMED", WHY_WARNING, "the peer makes broken MAC control frames" },
 	{ "SRC_MAC_INVALID", WHY_WARNING, "a sender uses a source address that cannot be one" },
 	{ "RESERVED_MAC", WHY_NOTE, "link-local protocols end here, as in every bridge" },
+	{ "LLDP_POLICED", WHY_WARNING, "find who floods LLDP: weft show lldp neighbors" },
 	{ "LACP_MALFORMED", WHY_WARNING, "the peer makes broken LACPDUs" },
 	{ "LAG_NOT_COLLECTING", WHY_WRONG, "weft show lag: both ends must agree on the LAG" },
 	{ "VLAN_NOT_MEMBER", WHY_WRONG,

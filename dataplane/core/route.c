@@ -15,6 +15,15 @@
 enum {
 	SEEN_GRAIN_NS = 1000000000, // `seen` is stamped at most once a second
 	LEARN_REPEAT_NS = 10000000, // an unanswered announcement is repeated after 10 ms
+	// As many neighbours as a port keeps may send all their credit at once (IEEE 802.1AB
+	// 9.2.5.21), and one frame a second each for long.
+	LLDP_PER_SECOND = 20,
+	LLDP_AT_ONCE = 20,
+};
+
+static const struct pacer_profile lldp_rate = {
+	.bps = 8ull * LLDP_PER_SECOND,
+	.burst_ns = (LLDP_AT_ONCE - 1) * 1000000000ull / LLDP_PER_SECOND,
 };
 
 static enum route_verdict refuse(enum drop_reason *reason, enum drop_reason why)
@@ -215,13 +224,28 @@ static __attribute__((noinline)) enum route_verdict route_with_tables(
 	return judge(lc, p, by_tables(lc, port, p, ports, reason, now), ports, reason);
 }
 
+// The control thread sees LLDP, but no more than its neighbours should send: the way there is
+// shared with reports that must not be lost.
+static COLD enum route_verdict link_local(struct sw_lcore *lc, const struct pkt *p,
+					  enum drop_reason *reason, ns_t now)
+{
+	struct pacer_state *lldp = &lc->port[p->in_port.v].lldp;
+
+	if (p->l3 != PKT_L3_LLDP)
+		return refuse(reason, DROP_RESERVED_MAC);
+	if (!pacer_ready(lldp, now))
+		return refuse(reason, DROP_LLDP_POLICED);
+	pacer_charge(&lldp_rate, lldp, 1, now);
+	return ROUTE_PUNT;
+}
+
 enum route_verdict route(struct sw_lcore *lc, const struct port_profile *port, struct pkt *p,
 			 struct port_set *ports, enum drop_reason *reason, ns_t now)
 {
 	uint64_t mac = dst_mac(p);
 
 	if (mac >> 4 == RESERVED_GROUP >> 4)
-		return p->l3 == PKT_L3_LLDP ? ROUTE_PUNT : refuse(reason, DROP_RESERVED_MAC);
+		return link_local(lc, p, reason, now);
 	if (!find_vlan(lc, port, p))
 		return refuse(reason, DROP_VLAN_NOT_MEMBER);
 	if (__builtin_expect(lc->tables != NULL, 0))

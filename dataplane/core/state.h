@@ -147,6 +147,7 @@ struct port_state {
 	struct watchdog_state watchdog[QUEUE_COUNT];
 	struct hello_state hello; // on the ingress side
 	struct pacer_state asks;  // hold.c: its bytes are questions
+	struct pacer_state lldp;  // route.c: its bytes are frames
 };
 
 // The bridge's address table: open addressing with linear probing and backward-shift deletion. Each

@@ -443,6 +443,35 @@ TABLE_TEST(scenario, bridge_refuses, row, refused_rows)
 	rig_end(rig);
 }
 
+// 20 at once and 20 a second of each port, whatever the flood policer has left: who floods LLDP
+// must not fill the way to the control thread, and who floods anything else must not silence LLDP.
+Test(scenario, bridge_polices_lldp)
+{
+	struct sw_config *c = setup_kvm(PORTS);
+	struct frame lldp = { .kind = FRAME_PLAIN,
+			      .dst = 0x0180c200000e,
+			      .src = frame_host_mac(0),
+			      .ethertype = 0x88cc };
+	struct frame f = rig_frame(0, 1, 0, 1000);
+	struct rig *rig;
+
+	c->port[0].flood_rate = 1000000;
+	rig = rig_new(c);
+	f.dst = BROADCAST;
+	rig_send_many(rig, 0, &f, 100);
+	cr_assert_gt(rig_drops(rig, 0, DROP_FLOOD_POLICED), 0);
+	rig_send_many(rig, 0, &lldp, 100);
+	cr_assert_eq(rig->punts, 20);
+	cr_assert_eq(rig_drops(rig, 0, DROP_LLDP_POLICED), 80);
+	rig_send_many(rig, 1, &lldp, 1); // another port has its own
+	cr_assert_eq(rig->punts, 21);
+	rig_advance(rig, 1000000000);
+	rig_send_many(rig, 0, &lldp, 100);
+	cr_assert_eq(rig->punts, 41);
+	cr_assert_eq(rig_drops(rig, 0, DROP_LLDP_POLICED), 160);
+	rig_end(rig);
+}
+
 // A link that goes down takes its addresses with it, and what was queued for it.
 Test(scenario, bridge_link_down)
 {
