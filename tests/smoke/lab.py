@@ -59,6 +59,9 @@ map = (
 LOSSLESS_PORT = 'dscp_to_tc_map = "test"; tc_to_pg_map = "test"; pfc_enable = "3"; '
 
 
+LEFT = []   # what to call at a signal, since it ends cleanups as well: each may be called again
+
+
 def wait_for(condition, seconds, what):
     """Calls until the result is true, and returns it."""
     end = time.monotonic() + seconds
@@ -128,6 +131,7 @@ class Switch:
             self.process = subprocess.Popen(self.argv(), stdin=subprocess.DEVNULL, stdout=log,
                                             stderr=log, env=self.environment,
                                             preexec_fn=self.sandbox)
+        LEFT.append(self.kill)
         self.test.addCleanup(self.kill)
 
     def start(self):
@@ -275,14 +279,21 @@ class DpdkHosts:
     `seconds`. `paths` are the sockets of hosts `number`, `number` + 1, ..."""
 
     def __init__(self, test, program, number, paths, role, *options, seconds=2, cpus='0-1', memory=128):
-        self.test = test
+        self.test, self.prefix = test, f'host{os.getpid()}n{number}'
         argv = [program, '--no-huge', '-m', str(memory), '--no-pci', '--no-telemetry', '--no-shconf',
-                f'--file-prefix=host{os.getpid()}n{number}', f'--lcores=0@({cpus})',
+                f'--file-prefix={self.prefix}', f'--lcores=0@({cpus})',
                 *('--vdev=' + MEMIF.format(i, role, path) for i, path in enumerate(paths)),
                 '--', '--id', str(number), '--hosts', str(len(paths)), '--rate', '100M',
                 '--seconds', str(seconds), *options]
         self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        test.addCleanup(self.process.kill)
+        LEFT.append(self.kill)
+        test.addCleanup(self.kill)
+
+    def kill(self):
+        """Ends them, and removes what DPDK leaves behind."""
+        self.process.kill()
+        self.process.wait(STOP_SECONDS)
+        shutil.rmtree(f'/var/run/dpdk/{self.prefix}', ignore_errors=True)
 
     def end_flows(self):
         """Their flows end now; they stay a little, as after their time."""
@@ -334,8 +345,9 @@ class Host:
         self.name, self.port = f'weft-smoke-{tag}', f'ws{tag}'
         self.address = f'10.77.0.{number}'
         self.mac = f'02:00:00:00:77:{number:02x}'
-        run('ip', 'netns', 'add', self.name)
+        LEFT.append(self.remove)
         test.addCleanup(self.remove)
+        run('ip', 'netns', 'add', self.name)
         self.plug()
 
     @staticmethod
@@ -490,15 +502,55 @@ class TapResult(unittest.TestResult):
         sys.stdout.flush()
 
 
+class Ended(Exception):
+    """A signal has ended the run. (Not SystemExit, for which unittest skips cleanups of a class.)"""
+
+
+def watch_over(child):
+    """Waits for the process that runs the tests, and returns its status; to end this one is to end that one."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: os.kill(child, signal.SIGTERM))
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def leave_the_group(result):
+    """The tests have a session of their own: who ends a test that takes too long sends SIGKILL to its group
+    half a second behind SIGTERM, which is too early for cleanups. They end with the process that watches over
+    them, whatever ended that."""
+    def on_signal(*_):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        result.stop()
+        null = os.open(os.devnull, os.O_WRONLY)     # nobody reads any more
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError):
+                stream.flush()
+            os.dup2(null, stream.fileno())
+        raise Ended
+
+    os.setsid()
+    signal.signal(signal.SIGTERM, on_signal)
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)      # PR_SET_PDEATHSIG
+
+
+def run_tests():
+    module, loader = sys.modules['__main__'], unittest.defaultTestLoader
+    suite = (loader.loadTestsFromNames(sys.argv[2:], module) if sys.argv[2:] else
+             loader.loadTestsFromModule(module))
+    result = TapResult()
+    leave_the_group(result)
+    try:
+        print(f'1..{suite.countTestCases()}', flush=True)
+        suite.run(result)
+    finally:
+        for undo in LEFT if result.shouldStop else ():
+            with contextlib.suppress(Exception):
+                undo()
+    return 0 if result.wasSuccessful() and not result.shouldStop else 1
+
+
 def main():
     """Runs the tests of the calling program: PROGRAM WEFT_SWITCH [TEST...]."""
     global SWITCH
     SWITCH = sys.argv[1]
-    loader = unittest.defaultTestLoader
-    module = sys.modules['__main__']
-    suite = (loader.loadTestsFromNames(sys.argv[2:], module) if sys.argv[2:] else
-             loader.loadTestsFromModule(module))
-    print(f'1..{suite.countTestCases()}', flush=True)
-    result = TapResult()
-    suite.run(result)
-    sys.exit(0 if result.wasSuccessful() else 1)
+    child = os.fork()
+    sys.exit(run_tests() if child == 0 else watch_over(child) != 0)
