@@ -132,8 +132,7 @@ class Capture(lab.SmokeTest):
         self.assertEqual(self.read('frame.comment', 'frame.interface_name'),
                          [[f'queue 3, {(COUNT - i) * LEN} bytes queued, from Ethernet0', 'Ethernet4']
                           for i in range(COUNT)])
-        group = self.switch.port('Ethernet0')['priority_groups'][3]
-        self.assertGreater(group['xoff_events'], 0)
+        lab.assert_headroom(self, self.switch, 'Ethernet0')
         self.assertEqual(lab.drops(self.switch), [])
         self.assert_conserved(self.switch)
 

@@ -54,6 +54,7 @@ class Hooks(lab.SmokeTest):
         lab.wait_for(lambda: self.queued(3) == 0, 20, 'all frames sent')
         self.assertNotIn('Test hooks', self.weft('show', 'interface'))
         self.weft('debug', 'seed', '42')
+        lab.assert_headroom(self, switch, 'Ethernet0')
         self.assertEqual(lab.drops(switch), [])
         for line in ('tx-disable of port Ethernet4: on', 'tx-disable of port Ethernet4: off',
                      'dequeue-disable of port Ethernet4, queue 3,5-7: on', 'seed 42'):

@@ -13,6 +13,7 @@ import lab
 from lab import edit
 
 CHANGES = 1000
+REQUESTS_MAX = 1500     # some of them are refused, since they would drop, and some change nothing
 SECONDS_MAX = 360   # on a machine that has much else to do; else half a minute
 HEADROOM = 120000
 SENDERS = ('Ethernet0', 'Ethernet1')
@@ -168,8 +169,9 @@ class Thousand(lab.SmokeTest):
         self.seconds, self.applied, self.refused, self.generation = [], collections.Counter(), 0, 0
         self.start()
         xoffs, end = self.xoffs(), time.monotonic() + SECONDS_MAX
-        while len(self.seconds) < CHANGES:
-            self.assertLess(time.monotonic(), end, f'{len(self.seconds)} changes')
+        while self.generation < CHANGES:
+            self.assertLess(time.monotonic(), end, f'{self.generation} changes')
+            self.assertLess(len(self.seconds), REQUESTS_MAX, f'{self.generation} changes')
             self.ask(dice)
         more = [after - before for before, after in zip(xoffs, self.xoffs())]
         slow = sorted(self.seconds)
@@ -179,7 +181,7 @@ class Thousand(lab.SmokeTest):
         self.assertEqual(self.switch.get('/v1/stats')['switch']['config_generation'], self.generation)
         self.assertEqual(set(self.applied), {kind.__name__ for kind in KINDS})
         self.assertGreater(self.refused, 0)
-        self.assertLess(self.refused, CHANGES // 4)
+        self.assertLess(self.refused, len(self.seconds) // 4)
         self.assertGreater(min(more), 0)
         self.finish()
 
