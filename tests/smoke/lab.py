@@ -63,19 +63,30 @@ LEFT = []   # what to call at a signal, since it ends cleanups as well: each may
 
 
 def wait_for(condition, seconds, what):
-    """Calls until the result is true, and returns it."""
-    end = time.monotonic() + seconds
+    """Calls until the result is true, and returns it: more often at first. `what` may be a function."""
+    start = time.monotonic()
     while True:
         result = condition()
         if result:
             return result
-        if time.monotonic() > end:
-            raise AssertionError(f'not within {seconds} s: {what}')
-        time.sleep(0.05)
+        waited = time.monotonic() - start
+        if waited > seconds:
+            raise AssertionError(f'not within {seconds} s: {what() if callable(what) else what}')
+        time.sleep(min(max(waited / 8, 0.002), 0.05))
 
 
 def run(*argv):
     return subprocess.run(argv, check=True, capture_output=True, text=True, timeout=30).stdout
+
+
+def weft(program, directory, *words, status=0, stderr=subprocess.PIPE):
+    """What the command line prints about the switches of a test's directory; it must end with this status."""
+    done = subprocess.run([program, '--run-dir', str(directory / 'run'), *words], stdout=subprocess.PIPE,
+                          stderr=stderr, text=True, timeout=60, check=False,
+                          env={**os.environ, 'XDG_CACHE_HOME': str(directory / 'cache')})
+    if done.returncode != status:
+        raise AssertionError(f'weft {words}: {done.returncode}, not {status}:\n{done.stdout}{done.stderr or ""}')
+    return done.stdout
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -119,7 +130,7 @@ class Switch:
         groups = ',\n'.join('{ ' + port + ' }' for port in ports)
         self.config.write_text(f'name = "{name}";\nlldp = {str(lldp).lower()};\n{buffers}\n'
                                f'port = (\n{groups});\n')
-        self.process = None
+        self.process, self.log_start = None, 0
         self.environment, self.sandbox = None, None     # of its own, if any
 
     def argv(self, *args):
@@ -127,6 +138,7 @@ class Switch:
                 '--state-dir', self.test.dir / 'state', *self.args, *args]
 
     def launch(self):
+        self.log_start = len(self.log())
         with open(self.log_path, 'ab') as log:
             self.process = subprocess.Popen(self.argv(), stdin=subprocess.DEVNULL, stdout=log,
                                             stderr=log, env=self.environment,
@@ -149,6 +161,18 @@ class Switch:
 
     def log(self):
         return self.log_path.read_text() if self.log_path.exists() else ''
+
+    def said(self):
+        """The log of this process, without those before it."""
+        return self.log()[self.log_start:]
+
+    def hup(self, text):
+        """Reloads this configuration; returns what was logged of it, which says whether it is applied."""
+        before = len(self.log())
+        self.config.write_text(text)
+        self.process.send_signal(signal.SIGHUP)
+        wait_for(lambda: 'applied' in self.log()[before:], 20, 'an answer to SIGHUP in the log')
+        return self.log()[before:]
 
     def request(self, method, path, body=None):
         connection = UnixConnection(self.test.dir / 'run' / f'{self.name}.sock')
@@ -186,6 +210,12 @@ class Switch:
         """Ends the process and returns its exit status."""
         self.process.send_signal(number)
         return self.process.wait(STOP_SECONDS)
+
+    def end(self, number=signal.SIGTERM):
+        """Ends the process in order: it has forwarded, or counted as lost, every packet that it had."""
+        status = self.stop(number)
+        if status != 0 or f'{self.name}: every packet is accounted for' not in self.said():
+            raise AssertionError(f'{self.name}: status {status}:\n{self.log()}')
 
     def kill(self):
         if self.process.poll() is None:
@@ -241,6 +271,7 @@ class Fleet:
         self[0].launch()
         for switch in self.switches:
             switch.process, switch.log_path = self[0].process, self[0].log_path
+            switch.log_start = self[0].log_start
             wait_for(switch.is_ready, START_SECONDS, f'{switch.name} ready; log:\n{self.log()}')
         return self
 
@@ -262,9 +293,9 @@ class Fleet:
         return drops(*self.switches)
 
     def assert_conserved(self):
-        self.test.assertEqual(self[0].stop(), 0, self.log())
+        self[0].end()
         for switch in self.switches:
-            self.test.assertIn(f'{switch.name}: every packet is accounted for', self.log())
+            self.test.assertIn(f'{switch.name}: every packet is accounted for', switch.said())
 
 
 MEMIF = 'net_memif{},role={},socket={},socket-abstract=no,rsize=5'
@@ -416,6 +447,9 @@ def veth_port(name, host, index, more='', mtu=1500):
             f'{more}')
 
 
+PATTERN = bytes(range(256)) * 40
+
+
 def checksum(data):
     total = sum(struct.unpack(f'!{len(data) // 2}H', data))
     while total >> 16:
@@ -423,15 +457,21 @@ def checksum(data):
     return ~total & 0xffff
 
 
-def udp_frame(src, dst, length, dscp=0, number=0):
-    """An Ethernet frame from one MAC (hex digits) to another with `length` bytes in all."""
-    header = struct.pack('!BBHHHBBH4s4s', 0x45, dscp << 2, length - 14, number & 0xffff, 0x4000, 64, 17,
-                         0, bytes([10, 77, 0, 1]), bytes([10, 77, 0, 2]))
+def mac_bytes(text):
+    """Of hex digits, with colons or without."""
+    return bytes.fromhex(text.replace(':', ''))
+
+
+def udp_frame(src, dst, length, dscp=0, number=0, *, ecn=0, ports=(1000, 2000), ends=(0x0a4d0001, 0x0a4d0002),
+              pcp=None, payload=None):
+    """A UDP frame from one MAC address to another, `length` bytes without its tag. Its payload is its number
+    and a pattern, unless there is another."""
+    header = struct.pack('!BBHHHBBHII', 0x45, dscp << 2 | ecn, length - 14, number & 0xffff, 0x4000, 64, 17, 0, *ends)
     header = header[:10] + struct.pack('!H', checksum(header)) + header[12:]
-    udp = struct.pack('!HHHH', 1000, 2000, length - 34, 0)
-    payload = number.to_bytes(4, 'big') + bytes(range(256)) * 40
-    mac = bytes.fromhex((dst + src).replace(':', ''))
-    return (mac + b'\x08\x00' + header + udp + payload)[:length]
+    tag = b'' if pcp is None else struct.pack('!HH', 0x8100, pcp << 13)
+    head = mac_bytes(dst) + mac_bytes(src) + tag + b'\x08\x00' + header + struct.pack('!HHHH', *ports, length - 34, 0)
+    body = number.to_bytes(4, 'big') + PATTERN if payload is None else payload.ljust(length - 42, b'\0')
+    return head + body[:length - 42]
 
 
 def write_pcap(path, frames):
@@ -465,8 +505,7 @@ class SmokeTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
 
     def assert_conserved(self, switch):
-        self.assertEqual(switch.stop(), 0, switch.log())
-        self.assertIn('every packet is accounted for', switch.log())
+        switch.end()
 
 
 class TapResult(unittest.TestResult):

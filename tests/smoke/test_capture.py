@@ -35,7 +35,7 @@ class Capture(lab.SmokeTest):
         return [WEFT, '--run-dir', str(self.dir / 'run'), *words]
 
     def weft(self, *words):
-        return subprocess.run(self.argv(*words), capture_output=True, text=True, timeout=30, check=True).stdout
+        return lab.weft(WEFT, self.dir, *words)
 
     def begin(self, *words, file='c.pcapng'):
         """A running capture, once the switch has it."""

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Test hooks of a running switch on two lcores, by the command line: what they hold back stays, and is seen."""
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -13,8 +12,7 @@ DSCP = 26   # lossless, queue 3
 
 class Hooks(lab.SmokeTest):
     def weft(self, *words):
-        return subprocess.run([WEFT, '--run-dir', self.test_run, *words], capture_output=True, text=True,
-                              timeout=30, check=True).stdout
+        return lab.weft(WEFT, self.dir, *words)
 
     def queued(self, queue):
         return self.switch.port('Ethernet4')['queues'][queue]['curr_occupancy_packets']
@@ -26,7 +24,6 @@ class Hooks(lab.SmokeTest):
 
     def test_hold_and_let_go(self):
         a, b = lab.Host(self, 1), lab.Host(self, 2)
-        self.test_run = str(self.dir / 'run')
         self.switch = switch = lab.Switch(self, 'hooks', [
             lab.veth_port(f'Ethernet{4 * n}', host, n, f'lcore = {n}; {lab.LOSSLESS_PORT}')
             for n, host in enumerate((a, b))], lab.LOSSLESS).start()

@@ -26,10 +26,7 @@ class Live(lab.SmokeTest):
 
     def weft(self, *words, status=0):
         """What `weft config` prints; it must end with this status."""
-        done = subprocess.run([WEFT, '--run-dir', self.dir / 'run', 'config', *words], check=False, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
-        self.assertEqual(done.returncode, status, f'{words}\n{done.stdout}\n{self.switch.log()}')
-        return done.stdout
+        return lab.weft(WEFT, self.dir, 'config', *words, status=status, stderr=subprocess.STDOUT)
 
     def shows(self, table, line):
         return f'\t{line};' in self.weft('show', table).split('\n')

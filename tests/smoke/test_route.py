@@ -129,8 +129,7 @@ class Route(lab.SmokeTest):
         return switch
 
     def weft(self, switch, *words):
-        return json.loads(lab.run(WEFT, '--run-dir', str(self.dir / 'run'), '-n', switch.name, '--json',
-                                  *words))
+        return json.loads(lab.weft(WEFT, self.dir, '-n', switch.name, '--json', *words))
 
     def member_states(self, switch):
         return [m['state'] for m in self.weft(switch, 'show', 'group')['members']]
