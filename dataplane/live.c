@@ -12,6 +12,7 @@
 #include "dataplane/dpdk/swap.h"
 #include "dataplane/headroom.h"
 #include "dataplane/live_port.h"
+#include "dataplane/metrics.h"
 #include "dataplane/port_keeper.h"
 #include "dataplane/routes.h"
 #include "dataplane/steering.h"
@@ -169,6 +170,8 @@ static int build(struct live_plan *plan, const char *path, FILE *errors)
 	int rc = instance_build(plan->written, path, errors, &plan->config, &plan->profile,
 				&plan->tables);
 
+	if (rc == 0)
+		rc = metrics_check(plan->config, path, errors);
 	if (rc == 0)
 		rc = instance_prepare_ports(plan->config, plan->profile, path, errors, &plan->port,
 					    &plan->need);

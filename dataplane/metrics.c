@@ -38,10 +38,8 @@ struct listener {
 struct metrics {
 	struct workers *workers;
 	struct event_base *base;
-	// Of each switch, as of the last look.
-	char text[WORKER_INSTANCE_MAX][CONFIG_TEXT_BYTES];
-	bool is_public[WORKER_INSTANCE_MAX];
-	bool incomplete; // memory was short then
+	char text[WORKER_INSTANCE_MAX][CONFIG_TEXT_BYTES]; // of each switch, as of the last look
+	bool incomplete;                                   // memory was short then
 	struct listener listener[WORKER_INSTANCE_MAX];
 	uint32_t count;
 };
@@ -212,18 +210,7 @@ static void drop_listeners(struct metrics *metrics)
 	metrics->count = 0;
 }
 
-// What the knob of a running switch says now; nothing when it may not be listened at, logged.
-static const char *allowed_text(const struct instance *in)
-{
-	FILE *errors = log_stream();
-	const bool valid = errors != NULL && metrics_check(in->config, in->path, errors) == 0;
-
-	if (errors != NULL)
-		fclose(errors);
-	return valid ? in->config->sw.metrics : "";
-}
-
-// Listens anew for every switch.
+// Listens anew for every switch. No configuration whose address is not allowed is ever in use.
 static bool add_listeners(struct metrics *metrics)
 {
 	// The first lcore has a part in every switch.
@@ -235,8 +222,7 @@ static bool add_listeners(struct metrics *metrics)
 		struct instance *in = first->instance[i];
 
 		snprintf(metrics->text[i], CONFIG_TEXT_BYTES, "%s", in->config->sw.metrics);
-		metrics->is_public[i] = in->config->sw.metrics_public;
-		if (allowed_text(in)[0] != '\0' && !add_switch(metrics, in, metrics->text[i]))
+		if (metrics->text[i][0] != '\0' && !add_switch(metrics, in, metrics->text[i]))
 			return false;
 	}
 	metrics->incomplete = false;
@@ -249,10 +235,7 @@ static bool is_changed(const struct metrics *metrics)
 	const struct worker *first = &metrics->workers->worker[0];
 
 	for (uint32_t i = 0; i < first->instance_count; i++) {
-		const struct switch_config *config = &first->instance[i]->config->sw;
-
-		if (metrics->is_public[i] != config->metrics_public ||
-		    strcmp(metrics->text[i], config->metrics) != 0)
+		if (strcmp(metrics->text[i], first->instance[i]->config->sw.metrics) != 0)
 			return true;
 	}
 	return metrics->incomplete;

@@ -205,7 +205,13 @@ class Metrics(lab.SmokeTest):
             scrape('127.0.0.1', old)
         switch.config.write_text(text.replace(f'127.0.0.1:{old}', f'0.0.0.0:{old}'))
         switch.process.send_signal(signal.SIGHUP)
-        lab.wait_for(lambda: 'other machines reach' in switch.log(), 10, 'refused')
+        lab.wait_for(lambda: f'{switch.config} is not applied' in switch.log(), 10, 'refused')
+        self.assertIn('other machines reach', switch.log())
+        for public in ({'metrics': f'0.0.0.0:{old}'}, {'metrics': 'here'}):
+            status, answer = switch.change(lab.edit('set', 'switch', **public))
+            self.assertEqual(status, 400, answer)
+        time.sleep(1.5)     # the listener looks once a second
+        self.assertEqual(scrape('127.0.0.1', new)[0], 200, 'all is as it was')
         with self.assertRaises(ConnectionRefusedError):
             scrape('127.0.0.1', old)
         self.assert_conserved(switch)
