@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sysexits.h>
 
 #include <rte_launch.h>
 
@@ -311,9 +312,19 @@ static int dump(const struct program *program)
 	return rc;
 }
 
+// A start that another start cannot better has a status of its own: a service manager leaves it at
+// that. Who asks about a file is told as by other programs.
+static int load_status(const struct options *options, int rc)
+{
+	const bool asks = options->check || options->dump;
+
+	return asks || rc == -ENOMEM ? 1 : EX_CONFIG;
+}
+
 int main(int argc, char **argv)
 {
 	static struct program program;
+	int status = 1;
 	int rc;
 
 	switch (options_parse(&program.options, argc, argv)) {
@@ -325,6 +336,8 @@ int main(int argc, char **argv)
 	if (program.options.log_json)
 		log_set_json();
 	rc = load(&program);
+	if (rc != 0)
+		status = load_status(&program.options, rc);
 	if (rc == 0 && program.options.dump)
 		rc = dump(&program);
 	else if (rc == 0 && !program.options.check)
@@ -332,5 +345,5 @@ int main(int argc, char **argv)
 	links_destroy(&program.links);
 	for (uint32_t i = 0; i < program.loaded; i++)
 		instance_unload(&program.instance[i]);
-	return rc == 0 ? 0 : 1;
+	return rc == 0 ? 0 : status;
 }

@@ -26,7 +26,11 @@ static const char usage[] =
 	"      --run-dir DIR     directory of the control socket (default: /run/weft)\n"
 	"      --state-dir DIR   directory of what outlives a restart (default: /var/lib/weft)\n"
 	"      --version\n"
-	"  -h, --help\n";
+	"  -h, --help\n"
+	"\n"
+	"Exit status: 0 ended by a signal, or nothing wrong; 1 it could not start or run, or\n"
+	"--check or --dump found the configuration wrong; 2 wrong command line; 78 a start with\n"
+	"a wrong configuration.\n";
 
 enum {
 	OPTION_CHECK = 256,

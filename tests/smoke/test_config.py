@@ -66,7 +66,8 @@ class Config(lab.SmokeTest):
 
     def test_arguments(self):
         for args, status in (((), 2), (('--nonsense',), 2), (('--lcore', 'x', '-c', 'f'), 2),
-                             (('--version',), 0), (('--help',), 0), (('-c', '/nonexistent'), 1)):
+                             (('--version',), 0), (('--help',), 0), (('-c', '/nonexistent'), 78),
+                             (('--check', '-c', '/nonexistent'), 1), (('--dump', '-c', '/nonexistent'), 1)):
             with self.subTest(args=args):
                 done = subprocess.run([lab.SWITCH, *args], capture_output=True, text=True,
                                       check=False, timeout=20)

@@ -27,6 +27,14 @@ def verify(text, name, directory):
     return done.stderr if done.returncode != 0 or done.stderr else ''
 
 
+def stays_down(text, what, *argv):
+    """(what, why not): whether the unit leaves it at that when a start ends as this one does."""
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+    statuses = re.search(r'^RestartPreventExitStatus=(.*)$', text, re.M)[1].split()
+    return f'{what} is not tried again', '' if str(done.returncode) in statuses else (
+        f'status {done.returncode}, not one of {statuses}\n{done.stderr}')
+
+
 def main():
     program = str(Path(sys.argv[1]).resolve())
     rows = []
@@ -43,6 +51,13 @@ def main():
             rows.append((f'{path.name} has an exposure of at most {EXPOSURE_MAX}',
                          '' if level and float(level[1]) <= EXPOSURE_MAX else done.stdout[-200:] + done.stderr))
             print(f'# {path.name}: exposure {level and level[1]}')
+            config = Path(directory) / 'wrong.cfg'
+            config.write_text('name = "wrong"; prot = ();\n')
+            rows.append(stays_down(text, 'a wrong configuration', program, '-c', str(config)))
+            rows.append(stays_down(text, 'a wrong option', program, '-c', str(config), '--no-hugh'))
+            done = subprocess.run([program, '--check', '-c', str(config)], capture_output=True, check=False, timeout=60)
+            rows.append(('--check of a wrong configuration ends with 1',
+                         '' if done.returncode == 1 else f'with {done.returncode}'))
     print(f'1..{len(rows)}')
     for number, (what, why) in enumerate(rows, 1):
         print(f'{"not ok" if why else "ok"} {number} - {what}')
