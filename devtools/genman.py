@@ -65,13 +65,33 @@ For
 /weft/switches, /weft/stats,SWITCH, /weft/port,SWITCH:PORT and so on.
 .TP
 .I /var/lib/weft/NAME/
-What outlives a restart: learned addresses.
+What outlives a restart: learned addresses, and
+.IR saved.cfg ,
+which
+.B weft config save
+writes. While the configuration file is as it was then, the next start runs
+.I saved.cfg
+in its place; once that file is edited, it counts again, and what was saved becomes
+.IR saved.cfg.old .
 .TP
 .I /usr/share/weft/examples/
 Configurations to begin with.
 .SH EXIT STATUS
-0 after SIGTERM or SIGINT, or when \\-\\-check finds nothing; 1 when a configuration is wrong, a switch cannot
-start, or packets are not accounted for at its end; 2 when the command line is wrong.
+.TP
+.B 0
+Ended by SIGTERM or SIGINT, or nothing is wrong for \\-\\-check.
+.TP
+.B 1
+A switch cannot start, packets are not accounted for at its end, or \\-\\-check or \\-\\-dump finds a configuration
+wrong.
+.TP
+.B 2
+The command line is wrong.
+.TP
+.B 78
+A configuration is wrong (EX_CONFIG of
+.IR sysexits.h ),
+and a start was asked for. The unit does not try again after 2 and 78.
 '''
 CLI_TEXT = '''
 .SH DESCRIPTION
@@ -80,7 +100,10 @@ Asks a running switch through its control socket and prints tables, or JSON.
 {commands}
 .SH OPTIONS
 {options}
-{rest}
+.SH NOTES
+{notes}
+.SH EXIT STATUS
+{statuses}
 .SH FILES
 .TP
 .I /run/weft/NAME.sock
@@ -170,11 +193,14 @@ def weft_page(program):
     text = ask(program, 'help')
     lines = text.splitlines()
     last = max(i for i, line in enumerate(lines) if re.match(option, line))
-    rest = ' '.join(' '.join(lines[last + 1:]).split())
+    rest, found, statuses = ' '.join(' '.join(lines[last + 1:]).split()).partition('Exit status: ')
+    if not found:
+        sys.exit('genman: the help of weft does not say its exit statuses')
+    rows = [part.split(' ', 1) for part in statuses.rstrip('.').split('; ')]
     return '[\\fIOPTION\\fR]... \\fIWORD\\fR...', CLI_TEXT.format(
         commands=items([(left, sentence(right)) for left, right in help_rows(text, r'  weft ')]),
         options=items([(left, sentence(right)) for left, right in help_rows(text, option)]),
-        rest=f'.SH NOTES\n{roff(rest)}' if rest else '')
+        notes=roff(rest.strip()), statuses=items([(number, sentence(what)) for number, what in rows]))
 
 
 def switch_page(program):

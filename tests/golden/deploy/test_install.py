@@ -40,6 +40,19 @@ def schema(name, pattern):
     return re.findall(pattern, (ROOT / f'schema/{name}.def').read_text(), re.M)
 
 
+def lost_links(top):
+    """Relative links of the documents below `top` that lead to no installed file, or to no heading of it."""
+    for path in sorted(top.rglob('*.md')):
+        for target, _, anchor in (link.partition('#') for link in re.findall(r'\]\(([^)\s]+)\)', path.read_text())):
+            if ':' in target:
+                continue
+            to = (path.parent / target).resolve() if target else path
+            heads = re.findall(r'^#+ (.*)$', to.read_text(), re.M) if to.is_file() else []
+            names = [re.sub(r'[^\w -]', '', head.lower()).replace(' ', '-') for head in heads]
+            if not to.is_file() or (anchor and anchor not in names):
+                yield f'{path.relative_to(top)}: {target}{anchor and "#"}{anchor}'
+
+
 def checks(build, top, prefix):
     """(what, why it is not so, or nothing)."""
     here = top / prefix.lstrip('/')
@@ -56,6 +69,11 @@ def checks(build, top, prefix):
     for path in sorted((here / 'share/weft/examples').glob('*.cfg')):
         done = run(str(here / 'bin/weft-switch'), '--check', '-c', str(path))
         yield f'{path.name} is right', done.stderr
+    documents = here / 'share/doc/weft'
+    yield 'documents link to what is installed', '\n'.join(lost_links(documents))
+    for path in documents.rglob('*.md'):
+        path.write_text('[nowhere](nowhere.md) [here](#nowhere)\n')
+    yield 'and a lost link is found', '' if any(lost_links(documents)) else 'it is not'
     for page in PAGES:
         path = str(next(top.rglob(page)))
         yield f'{page} has no fault for mandoc', run('mandoc', '-Tlint', '-Wwarning', path).stdout
@@ -67,6 +85,9 @@ def checks(build, top, prefix):
         command for command in commands if f'{command.lower()}.' not in text) if commands else 'no commands'
     options = re.findall(r'--[a-z-]+', help_text)
     yield 'weft(1) has every option', missing('weft.1', top, options)
+    yield 'weft(1) has the exit statuses', missing('weft.1', top, [
+        'EXIT STATUS 0 Done. 1 The switch refused', '4 No permission.'])
+    yield 'weft-switch(8) has that of a wrong configuration', missing('weft-switch.8', top, ['EX_CONFIG'])
     options = re.findall(r'--[a-z-]+', run(str(here / 'bin/weft-switch'), '--help').stdout)
     yield 'weft-switch(8) has every option', missing('weft-switch.8', top, options)
     knobs = schema('config', r'^\w+_KNOB\((\w+), .*, "(.*)"\)$')
