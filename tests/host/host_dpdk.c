@@ -7,7 +7,8 @@
 //	host_dpdk EAL-OPTIONS -- --id 0 --seconds 5 --flow 1:3:1024 [--rate BPS] [...]
 //
 // With `--hosts N` one process is hosts id to id + N - 1, each on the port of its order, all with
-// the same options; `--all-to-all PRIO:LEN[:BPS]` gives each a flow to every other one.
+// the same options; `--all-to-all PRIO:LEN[:BPS]` gives each a flow to every other one. All flows
+// have the DSCP of `--dscp N`, without it that of their class.
 //
 // SIGUSR1 ends the flows as their time does, SIGTERM the process.
 //
@@ -60,6 +61,8 @@ static struct {
 	uint64_t linger_ns;
 	uint64_t nap_ns;  // sleep between two looks at the ports, which leaves the core to others
 	uint64_t mesh[3]; // class, length and rate of flows from all to all; no length: none
+	uint64_t dscp;    // of all flows when `dscp_given`, else each has that of its class
+	bool dscp_given;
 	uint64_t hz, start;
 } run;
 
@@ -162,6 +165,10 @@ static bool parse_option(struct host_config *config, const char *name, char *tex
 	}
 	if (strcmp(name, "start") == 0)
 		return parse(UNIT_NS, text, &run.start_ns);
+	if (strcmp(name, "dscp") == 0) {
+		run.dscp_given = parse(UNIT_COUNT, text, &run.dscp) && run.dscp < 64;
+		return run.dscp_given;
+	}
 	if (strcmp(name, "linger") == 0)
 		return parse(UNIT_NS, text, &run.linger_ns);
 	if (strcmp(name, "nap") == 0)
@@ -204,6 +211,7 @@ static int parse_options(struct host_config *config, int argc, char **argv)
 		{ "hosts", required_argument, NULL, 0 },
 		{ "start", required_argument, NULL, 0 },
 		{ "linger", required_argument, NULL, 0 },
+		{ "dscp", required_argument, NULL, 0 },
 		{ "all-to-all", required_argument, NULL, 0 },
 		{ 0 },
 	};
@@ -384,6 +392,12 @@ static void report(const struct runner *host, FILE *out)
 	fflush(out);
 }
 
+static void set_dscp(struct host_config *config)
+{
+	for (uint32_t i = 0; i < config->flow_count && run.dscp_given; i++)
+		config->flow[i].dscp = (uint8_t)run.dscp;
+}
+
 // Every host is as the first one but for its number.
 static void spread_config(void)
 {
@@ -410,6 +424,8 @@ static void spread_config(void)
 		flow->bps = run.mesh[2];
 		flow->qp = from << 8 | to;
 	}
+	for (uint32_t i = 0; i < run.count; i++)
+		set_dscp(&run.host[i].config);
 }
 
 int main(int argc, char **argv)
