@@ -5,7 +5,7 @@
 // shell, tested alone.
 #pragma once
 
-#include "dataplane/lldp_frame.h"
+#include "link/lldp_frame.h"
 
 enum { DCBX_WORDS_BYTES = 512 };
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "dataplane/core/profile.h"
-#include "dataplane/lldp_frame.h"
+#include "link/lldp_frame.h"
 
 // Fills `out` for a port, with a time to live of `ttl_seconds`.
 void lldp_local(const struct sw_config *config, const struct sw_profile *pf, port_t port,

@@ -8,7 +8,7 @@
 // row and one per second on average (txDelay in the words of older editions).
 #pragma once
 
-#include "dataplane/lldp_frame.h"
+#include "link/lldp_frame.h"
 
 enum {
 	LLDP_NEIGHBOR_MAX =

@@ -10,8 +10,8 @@
 #pragma once
 
 #include "dataplane/core/tables.h"
-#include "dataplane/neighbor.h"
 #include "dataplane/neighbor_table.h"
+#include "link/neighbor.h"
 
 // A switch as the rules see it.
 struct neighbor_view {

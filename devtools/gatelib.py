@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-PURE_DIRS = ('base', 'pfc', 'ecn', 'routing', 'dataplane/core', 'traffic/core', 'fabricmgr/core')
+PURE_DIRS = ('base', 'pfc', 'ecn', 'link', 'routing', 'dataplane/core', 'traffic/core', 'fabricmgr/core')
 SKIP_DIRS = {'node_modules', '__pycache__', 'subprojects', 'dist', 'target'}
 
 _LEX = re.compile(

@@ -15,7 +15,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "dataplane/icmp_error.h"
-#include "dataplane/neighbor.h"
+#include "link/neighbor.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { IPV6 = 1, ARP = 2, CAUSE_SHIFT = 2, CONTROL_BYTES = 2, L2_BYTES = 14 };

@@ -6,7 +6,7 @@
 // Everything is written and read through one cursor that knows where its bytes end, so no length
 // that a peer sends is believed.
 
-#include "dataplane/lldp_frame.h"
+#include "link/lldp_frame.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 // A solicitation from the unspecified address carries no source link-layer option (RFC 4861 4.3),
 // and its answer goes to all nodes, through the switch.
 
-#include "dataplane/neighbor.h"
+#include "link/neighbor.h"
 
 #include <string.h>
 

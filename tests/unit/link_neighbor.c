@@ -4,7 +4,7 @@
 // 826, 5227, 4861 and 2464; the checksum is verified over the pseudo-header of RFC 8200 8.1 by a
 // sum of its own, so its place in the wanted text is zero.
 
-#include "dataplane/neighbor.h"
+#include "link/neighbor.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 // custom-tlv` has given it a PFC and an application TLV (it has none of its own, the bytes are
 // those of D.2.9 and D.2.10); and as it ends.
 
-#include "dataplane/lldp_frame.h"
+#include "link/lldp_frame.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -84,7 +84,7 @@ static void check_bytes(const uint8_t *got, uint32_t got_len, const char *text)
 		cr_expect_eq(got[i], want[i], "byte %u: %02x, %02x wanted", i, got[i], want[i]);
 }
 
-Test(dataplane_lldp_frame, a_frame_has_the_layout_of_the_standard)
+Test(link_lldp_frame, a_frame_has_the_layout_of_the_standard)
 {
 	const struct lldp_info info = whole();
 	uint8_t frame[LLDP_FRAME_MAX];
@@ -93,7 +93,7 @@ Test(dataplane_lldp_frame, a_frame_has_the_layout_of_the_standard)
 	check_bytes(frame, lldp_encode(&info, own_mac, frame), L2 WHOLE);
 }
 
-Test(dataplane_lldp_frame, it_reads_what_the_standard_says)
+Test(link_lldp_frame, it_reads_what_the_standard_says)
 {
 	const struct lldp_info want = whole();
 	uint8_t frame[FRAME_TEXT_MAX];
@@ -105,7 +105,7 @@ Test(dataplane_lldp_frame, it_reads_what_the_standard_says)
 }
 
 // 802.1AB 9.1.2.2: the last frame has the mandatory TLVs, a time to live of 0 and no others.
-Test(dataplane_lldp_frame, the_last_frame_says_nothing_else)
+Test(link_lldp_frame, the_last_frame_says_nothing_else)
 {
 	struct lldp_info info = whole();
 	uint8_t frame[LLDP_FRAME_MAX];
@@ -125,7 +125,7 @@ Test(dataplane_lldp_frame, the_last_frame_says_nothing_else)
 
 // Names of the longest kind: the first three are whole, the frame ends as it must, and what had no
 // room is not there at all.
-Test(dataplane_lldp_frame, what_has_no_room_is_left_out)
+Test(link_lldp_frame, what_has_no_room_is_left_out)
 {
 	char text[LLDP_TEXT_MAX + 1];
 	struct lldp_info info = whole(), got;
@@ -191,7 +191,7 @@ static const struct {
 	{ "a last frame that says more", CHASSIS PORT "0602 0000 0a01 61 ", true, 0, 0 },
 };
 
-TABLE_TEST(dataplane_lldp_frame, verdict, row, verdict_rows)
+TABLE_TEST(link_lldp_frame, verdict, row, verdict_rows)
 {
 	char text[2 * FRAME_TEXT_MAX];
 	uint8_t frame[FRAME_TEXT_MAX];
@@ -218,7 +218,7 @@ static const struct {
 	{ "not there", "", { false, false, false, 0, 0 } },
 };
 
-TABLE_TEST(dataplane_lldp_frame, pfc, row, pfc_rows)
+TABLE_TEST(link_lldp_frame, pfc, row, pfc_rows)
 {
 	char text[FRAME_TEXT_MAX];
 	uint8_t frame[FRAME_TEXT_MAX];
@@ -240,7 +240,7 @@ static const struct {
 	{ "credit-based shaper", "47 ", false, true, 7 },
 };
 
-TABLE_TEST(dataplane_lldp_frame, ets, row, ets_rows)
+TABLE_TEST(link_lldp_frame, ets, row, ets_rows)
 {
 	char text[FRAME_TEXT_MAX];
 	uint8_t frame[FRAME_TEXT_MAX];
@@ -287,7 +287,7 @@ static void check_words(const struct lldp_text *text, const char *want)
 }
 
 // Wanted values are what tshark 4.0 reads in that file.
-Test(dataplane_lldp_frame, lldpd_is_understood)
+Test(link_lldp_frame, lldpd_is_understood)
 {
 	uint8_t frame[CAPTURED][CAPTURED_BYTES];
 	uint32_t len[CAPTURED];
@@ -327,7 +327,7 @@ Test(dataplane_lldp_frame, lldpd_is_understood)
 }
 
 // What a peer names itself goes to terminals and logs.
-Test(dataplane_lldp_frame, names_are_printable)
+Test(link_lldp_frame, names_are_printable)
 {
 	struct lldp_text text;
 	char words[LLDP_WORDS_BYTES];
