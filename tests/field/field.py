@@ -8,6 +8,7 @@
 # frame holds it for 16.8 s, and send() repeats it. Sending is exact to the frame: send() returns when
 # the switch has counted every one of them as received.
 """One switch for a class of tests, peers that count frames, and counters as differences."""
+import functools
 import shutil
 import signal
 import socket
@@ -22,10 +23,18 @@ sys.dont_write_bytecode = True
 # Behind this directory: both have a test_pfcwd.py.
 sys.path.append(str(Path(__file__).resolve().parent.parent / 'smoke'))
 import lab
+from lab import mac_bytes
 
 BATCH = 256             # frames at once: half of what the driver's ring holds
 FRESH_SECONDS = 0.2     # how long the answer that ended send() stands for what follows it
 SPEED = '2M'
+# For tests of single queues: nothing but them is ever full.
+POOLS = '''
+descriptors = 16384;
+buffer_pool = (
+  { name = "in"; type = "ingress"; size = "4MiB"; },
+  { name = "out"; type = "egress"; size = "4MiB"; });
+'''
 QUANTA = 65535
 PFC, PAUSE = 0x0101, 0x0001
 MAC_CONTROL = b'\x88\x08'
@@ -34,37 +43,21 @@ HOST = WEFT = None          # programs, set by main()
 STRANGERS = (0x0a4d6401, 0x0a4d6402)    # 10.77.100.x: no kernel has them, so that none answers
 
 
+# Frames that no kernel answers.
+frame = functools.partial(lab.udp_frame, ends=STRANGERS)
+
+
 def wait_for(condition, seconds, what):
-    """As lab's, but it looks more often at first; `what` may be a function."""
-    start = time.monotonic()
-    while True:
+    """As lab's, where every look is a new one."""
+    def fresh():
         FieldTest.fresh_until = 0
-        result = condition()
-        if result:
-            return result
-        waited = time.monotonic() - start
-        if waited > seconds:
-            raise AssertionError(f'not within {seconds} s: {what() if callable(what) else what}')
-        time.sleep(min(max(waited / 8, 0.002), 0.02))
+        return condition()
+
+    return lab.wait_for(fresh, seconds, what)
 
 
 def name(port):
     return f'Ethernet{4 * port}'
-
-
-def mac_bytes(text):
-    return bytes.fromhex(text.replace(':', ''))
-
-
-def frame(src, dst, length, dscp=0, ecn=0, number=0, ports=(1000, 2000), ends=STRANGERS,
-          pcp=None):
-    """A UDP frame between MAC addresses, `length` bytes without its tag, numbered in the payload."""
-    header = struct.pack('!BBHHHBBHII', 0x45, dscp << 2 | ecn, length - 14, number & 0xffff, 0x4000, 64,
-                         17, 0, *ends)
-    header = header[:10] + struct.pack('!H', lab.checksum(header)) + header[12:]
-    tag = b'' if pcp is None else struct.pack('!HH', 0x8100, pcp << 13)
-    head = mac_bytes(dst) + mac_bytes(src) + tag + b'\x08\x00' + header
-    return head + struct.pack('!HHHHI', *ports, length - 34, 0, number) + bytes(length - 46)
 
 
 def number_of(data):
@@ -159,6 +152,7 @@ class FieldTest(unittest.TestCase):
     each, or a list of those of every one."""
     PORTS, CONFIG, PORT, SPEED, MTU = 4, lab.LOSSY, '', SPEED, 1500
     BURST = '1s'    # a port that is polled late, because the machine is busy, makes up for it
+    FLOOD = 'flood_rate = "0"; '
     stopped, fresh_until = None, 0
 
     @classmethod
@@ -176,7 +170,7 @@ class FieldTest(unittest.TestCase):
     def make_switch(cls):
         more = cls.PORT if isinstance(cls.PORT, list) else [cls.PORT] * cls.PORTS
         speed = f'speed = "{cls.SPEED}"; burst = "{cls.BURST}"; ' if cls.SPEED else ''
-        ports = [lab.veth_port(name(i), peer, i, f'{speed}flood_rate = "0"; {more[i]}', cls.MTU)
+        ports = [lab.veth_port(name(i), peer, i, f'{speed}{cls.FLOOD}{more[i]}', cls.MTU)
                  for i, peer in enumerate(cls.peers)]
         return lab.Switch(cls.owner, cls.__name__.lower(), ports, cls.CONFIG)
 
@@ -197,9 +191,21 @@ class FieldTest(unittest.TestCase):
         if cls.stopped is cls.switch.process:
             return
         cls.stopped = cls.switch.process
-        status = cls.switch.stop()
-        if status != 0 or 'every packet is accounted for' not in cls.switch.log():
-            raise AssertionError(f'{cls.switch.name}: status {status}:\n{cls.switch.log()}')
+        cls.switch.end()
+
+    def restart(self, number=signal.SIGTERM):
+        """Ends the switch, in order or by SIGKILL, and starts it again. Its counters begin anew."""
+        if number == signal.SIGTERM:
+            self.stop()
+        else:
+            type(self).stopped = self.switch.process
+            self.assertEqual(self.switch.stop(number), -number)
+        self.switch.start()
+        self.addClassCleanup(self.stop)
+        for port in range(self.PORTS):
+            self.switch.wait_link(name(port))
+        FieldTest.fresh_until = 0
+        self.first = self.look()
 
     def setUp(self):
         self.held = {}
@@ -327,13 +333,8 @@ class FieldTest(unittest.TestCase):
 
     def reload(self, text):
         """The switch takes this file, while it runs."""
-        before = len(self.switch.log())
         FieldTest.fresh_until = 0
-        self.switch.config.write_text(text)
-        self.switch.process.send_signal(signal.SIGHUP)
-        said = lambda: self.switch.log()[before:]
-        wait_for(lambda: 'applied' in said(), 20, 'an answer to SIGHUP')
-        self.assertNotIn('not applied', said())
+        self.assertNotIn('not applied', self.switch.hup(text))
 
     def change(self, *pairs):
         """Replaces texts in the configuration, each of which must be there, until the test ends."""

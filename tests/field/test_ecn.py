@@ -14,11 +14,7 @@ N, LEN = 40, 100
 KMIN, KMAX, PMAX, FRAMES, ROUNDS, BIN = 500, 2000, 0.05, 2100, 8, 150
 WRED_DROP, WRED_MARK = 60, 40       # frames
 
-CONFIG = f'''
-descriptors = 16384;
-buffer_pool = (
-  {{ name = "in"; type = "ingress"; size = "4MiB"; }},
-  {{ name = "out"; type = "egress"; size = "4MiB"; }});
+CONFIG = field.POOLS + f'''
 buffer_profile = (
   {{ name = "pg_lossless"; pool = "in"; size = "20000"; xoff = "20000"; xon = "2000"; static_th = "1MiB"; }},
   {{ name = "pg_lossy"; pool = "in"; static_th = 0; }},
@@ -44,7 +40,7 @@ queue = (
 
 
 class Ecn(field.FieldTest):
-    CONFIG, SPEED = CONFIG, '20M'
+    CONFIG = CONFIG
     PORT = 'pfc_enable = "3-4"; pfc_asymmetric = true; cnp_reserve = "0"; '
 
     def ecn_of(self, port, count, **fields):
@@ -127,11 +123,11 @@ class Ecn(field.FieldTest):
 
     def test_pfc_quanta_variance(self):
         """The length of pauses changes when frames leave, not which are marked."""
-        for quanta in (20000, 40000, 65535):
+        for quanta in (10000, 20000, 30000):
             with self.subTest(quanta=quanta):
                 before = self.marks(STEP)
                 pauses = self.prio(STEP, 3, 'rx_pause_transitions')
-                self.peers[STEP].send_pfc([3], quanta)      # 0.5, 1 and 1.7 s, unless it is ended
+                self.peers[STEP].send_pfc([3], quanta)      # 2.6, 5.1 and 7.7 s
                 self.wait_stat(pauses + 1, STEP, 'prio', 3, 'rx_pause_transitions')
                 self.send(SRC, STEP, 2 * N, LEN, dscp=3, ecn=2)
                 self.assertEqual(self.stat(STEP, 'queue', 3, 'curr_occupancy_packets'), 2 * N)

@@ -92,7 +92,7 @@ class Flaps(field.FieldTest):
         self.assertEqual([reason for port, reason in self.drops() if port in (A, B)], [])
 
     def test_min_frame_size_no_loss(self):
-        """5000 frames of 60 bytes (64 with FCS), as fast as they are taken in."""
+        """5000 frames of 60 bytes (64 with FCS), as fast as they are taken in, to a port without congestion."""
         self.send(A, B, 5000, 60, dscp=26)
         self.drain()
         self.wait_stat(5000, B, 'port', 0, 'if_out_ucast_pkts')
@@ -105,22 +105,29 @@ class Flaps(field.FieldTest):
             self.send(A, B, 20, length, dscp=26)
             self.assertEqual({len(f) for f in self.take(B, 20)}, {length})
         self.assertEqual(self.drops(), {})
+        lab.run('ip', 'link', 'set', self.peers[A].port, 'mtu', '4000')     # else the cable drops them
+        lab.run('ip', '-n', self.peers[A].name, 'link', 'set', 'eth0', 'mtu', '4000')
+        for sent, length in enumerate((1515, 2000), 1):
+            self.post(A, B, 20, length, dscp=26)
+            self.wait_stat(20 * sent, A, 'drop', 0, 'FRAME_OVERSIZE')
+        self.send(A, B, 1, 60, dscp=26)
+        self.assertEqual({len(f) for f in self.take(B, 1)}, {60})
+        self.assertEqual(self.drops(), {(A, 'FRAME_OVERSIZE'): 40})
 
 
 class Restart(field.FieldTest):
-    PORTS, SPEED, CONFIG, PORT = 3, '', BUFFERS, lab.LOSSLESS_PORT
+    PORTS, SPEED, CONFIG, PORT, FLOOD = 3, '', BUFFERS, lab.LOSSLESS_PORT, ''
 
-    def restarted(self, number, wait_end):
+    def restarted(self, number):
         """Ends the switch under traffic and starts it again; returns seconds until a frame arrives."""
         stream = Stream(self, A, B, dscp=26)
         field.wait_for(self.peers[B].data, 10, 'traffic')
         killed = time.monotonic()
-        self.switch.process.send_signal(number)
-        if wait_end:
-            type(self).stopped = self.switch.process
-            self.assertEqual(self.switch.process.wait(lab.STOP_SECONDS), 0)
+        type(self).stopped = self.switch.process
+        if number == signal.SIGTERM:
+            self.switch.end()
         else:
-            self.switch.process.wait(lab.STOP_SECONDS)
+            self.switch.stop(number)
         self.peers[B].received()
         self.switch.launch()
         self.addClassCleanup(self.stop)
@@ -132,8 +139,8 @@ class Restart(field.FieldTest):
         return seconds
 
     def assert_warm(self):
-        """The configuration is the last one and addresses are known: no other port has seen a data frame. (A
-        frame that comes when its own port is up and the destination's is not yet makes the switch ask.)"""
+        """The configuration is the last one and addresses are known: nothing was flooded, though it might have
+        been. (A frame that comes when its own port is up and the destination's is not yet makes the switch ask.)"""
         macs = {entry['mac']: entry['port'] for entry in self.switch.get('/v1/mac')['entries']}
         self.assertEqual(macs, {p.mac: name(i) for i, p in enumerate(self.peers)})
         self.assertEqual([f for f in self.peers[C].data() if f[:6] == field.mac_bytes(self.peers[B].mac)], [])
@@ -145,16 +152,15 @@ class Restart(field.FieldTest):
     def test_restart_under_traffic(self):
         """SIGKILL: the next process has the last configuration and addresses, and forwards within 2 s; the
         bound here is twice that."""
-        seconds = self.restarted(signal.SIGKILL, False)
+        seconds = self.restarted(signal.SIGKILL)
         print(f'# SIGKILL to the next frame: {seconds:.2f} s', flush=True)
         self.assertLess(seconds, 2 * BACK_SECONDS)
         self.assert_warm()
 
     def test_warm_restart(self):
         """An orderly end: the same, and every frame of the old process is accounted for."""
-        seconds = self.restarted(signal.SIGTERM, True)
+        seconds = self.restarted(signal.SIGTERM)
         print(f'# SIGTERM to the next frame: {seconds:.2f} s', flush=True)
-        self.assertIn('every packet is accounted for', self.switch.log())
         self.assert_warm()
 
 
