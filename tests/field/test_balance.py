@@ -90,7 +90,6 @@ class Balanced(field.FieldTest):
         return {int.from_bytes(f[34:36], 'big'): p for p in PATHS for f in self.peers[p].data()
                 if f[12:14] == b'\x08\x00'}
 
-
     def member_flap(self):
         """A member that fails gives its flows to the others, theirs stay; when it is back it has its own again."""
         gone = PATHS[1]
@@ -163,6 +162,13 @@ class EcmpBalance(Balanced):
             now = self.look()
             key = lambda p: (p, 'port', 0, 'if_out_ucast_pkts')
             self.assertEqual(sorted(now[key(p)] - before[key(p)] for p in PATHS), [0, 0, 0, 50])
+
+    def test_placement_after_a_restart(self):
+        """A new process, of the same configuration, puts each flow where the old one had it."""
+        before = self.placement()
+        self.assertEqual((len(before), set(before.values())), (PLACED, set(PATHS)))
+        self.restart()
+        self.assertEqual(self.placement(), before)
 
     def test_ecmp_group_member_flap(self):
         self.member_flap()

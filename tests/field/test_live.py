@@ -102,6 +102,16 @@ class HeadroomPool(sai.PooledSwitch):
         self.drain()
         return frames + len(self.GROUPS) - 1
 
+    def test_exceeding_headroom(self):
+        """A group may not be given more headroom than the pool that it shares has: refused, and all is as it was."""
+        old = self.switch.config.read_text()
+        self.addCleanup(self.switch.config.write_text, old)
+        said = self.switch.hup(old.replace(f'xoff = "{sai.SHARE}"', f'xoff = "{sai.SHP + 1}"'))
+        self.assertIn(f'xoff {sai.SHP + 1} exceeds the shared headroom pool of {sai.SHP} bytes', said)
+        self.assertIn('not applied', said)
+        self.assertEqual(self.stat(0, 'pg', 3, 'xoff_bytes'), sai.SHARE)
+        self.assertEqual(self.frames_until_drop(), sai.SHP // 1000)
+
     def test_shared_headroom_pool_configure(self):
         """The pool grows by ten frames, shrinks to what it was: as many frames fit into it."""
         self.assertEqual(self.frames_until_drop(), sai.SHP // 1000)

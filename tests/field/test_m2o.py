@@ -12,6 +12,8 @@ from field import ALL, name
 
 SENDERS, SINK = (0, 1, 2), 3
 SINK_SPEED, SPEED = '4M', '100M'
+LEAST, XOFFS, LONGEST_SECONDS = 300, 3, 60
+MIXED = '100M', '20M', '10M', SINK_SPEED
 
 # Small buffers and a slow sink, so that there is congestion even when hosts hardly get the processor: alone a
 # group holds 150000 / 9 bytes before XOFF.
@@ -35,28 +37,26 @@ buffer_queue = (
 '''
 
 
-class ManyToOne(unittest.TestCase):
+class Hosts(unittest.TestCase):
+    SPEEDS = SPEED, SPEED, SPEED, SINK_SPEED
+
     @classmethod
     def setUpClass(cls):
         cls.owner = field.Owner(cls)
         ports = [lab.memif_port(name(n), n, cls.owner.dir / f'm{n}',
-                                f'speed = "{SINK_SPEED if n == SINK else SPEED}"; pfc_enable = "3-4"; '
+                                f'speed = "{cls.SPEEDS[n]}"; pfc_enable = "3-4"; '
                                 'burst = "200ms"; cnp_reserve = "0";') for n in (*SENDERS, SINK)]
-        cls.switch = lab.Switch(cls.owner, 'manytoone', ports, CONFIG).start()
-        cls.addClassCleanup(cls.stop)
+        cls.switch = lab.Switch(cls.owner, cls.__name__.lower(), ports, CONFIG).start()
+        cls.addClassCleanup(cls.switch.end)
 
-    @classmethod
-    def stop(cls):
-        if cls.switch.stop() != 0 or 'every packet is accounted for' not in cls.switch.log():
-            raise AssertionError(cls.switch.log())
-
-    def hosts(self, first, count, *options):
+    def hosts(self, first, count, *options, seconds=1):
         paths = [self.owner.dir / f'm{n}' for n in range(first, first + count)]
-        return lab.DpdkHosts(self, field.HOST, first, paths, 'client', *options, seconds=1)
+        return lab.DpdkHosts(self, field.HOST, first, paths, 'client', *options, seconds=seconds)
 
-    def run_hosts(self, *flows, senders=((SENDERS[0], len(SENDERS), ()),), sinks=((SINK, 1),), sink_options=()):
-        """Lets the senders send their flows for a second; returns what each priority sent and what each sink
-        got, by priority, when all of it has left the switch."""
+    def run_hosts(self, *flows, senders=((SENDERS[0], len(SENDERS), ()),), sinks=((SINK, 1),), sink_options=(),
+                  until=None):
+        """Lets the senders send their flows for a second, or until this is true and the sink got LEAST frames;
+        returns what each priority sent and what each sink got, by priority, when all of it has left the switch."""
         for n in (*SENDERS, SINK):
             self.switch.wait_link(name(n), up=False)
         self.switch.request('POST', '/v1/clear?watermark=user')
@@ -65,11 +65,25 @@ class ManyToOne(unittest.TestCase):
         expected = sum(count for _, count in sinks)
         field.wait_for(lambda: len(self.switch.get('/v1/mac')['entries']) >= expected, 20, 'addresses of receivers')
         options = [word for flow in flows for word in ('--flow', flow)]
-        processes = [self.hosts(first, count, *options, *more) for first, count, more in senders]
+        processes = [self.hosts(first, count, *options, *more, seconds=LONGEST_SECONDS if until else 1)
+                     for first, count, more in senders]
+        if until:
+            field.wait_for(lambda: self.reached(until), LONGEST_SECONDS / 2,
+                           lambda: f'congestion: {self.switch.ports()}')
+            for process in processes:
+                process.end_flows()
         sent = [result['priorities'] for process in processes for result in process.results()]
         got = [self.ended(receiver) for receiver in receivers]
         self.counters = self.look()
         return sent, got
+
+    def reached(self, until):
+        self.counters = self.look()
+        return self.grown(SINK, 'port', 0, 'if_out_ucast_pkts') >= LEAST and until()
+
+    def xoffs(self, *priorities, ports=SENDERS):
+        """Each of these groups has been in XOFF several times."""
+        return all(self.grown(port, 'pg', prio, 'xoff_events') >= XOFFS for port in ports for prio in priorities)
 
     def ended(self, receiver):
         receiver.result = lambda: receiver.results()[0]
@@ -103,15 +117,17 @@ class ManyToOne(unittest.TestCase):
             for prio in priorities:
                 self.assertEqual(self.grown(port, 'prio', prio, 'pfc_tx_pkts'), 0, (port, prio))
 
+
+class ManyToOne(Hosts):
     def test_m2o_oversubscribe_lossless(self):
-        sent, (got,) = self.run_hosts('3:3:1024')
+        sent, (got,) = self.run_hosts('3:3:1024', until=lambda: self.xoffs(3))
         self.assert_lossless(sent, got, 3)
         self.assertEqual(self.dropped(), {})
         self.assert_not_paused(*set(ALL) - {3})
 
     def test_m2o_oversubscribe_lossless_lossy(self):
         """The lossy class drops at the sink's queue, and all it lost is counted there."""
-        sent, (got,) = self.run_hosts('3:3:1024:5M', '3:0:1024')
+        sent, (got,) = self.run_hosts('3:3:1024:5M', '3:0:1024', until=lambda: self.xoffs(3) and self.dropped())
         self.assert_lossless(sent, got, 3)
         dropped = self.dropped()
         self.assertLessEqual({reason for _, reason in dropped}, {'QUEUE_FULL', 'PG_LOSSY_FULL'})
@@ -120,7 +136,7 @@ class ManyToOne(unittest.TestCase):
         self.assert_not_paused(*set(ALL) - {3})
 
     def test_m2o_oversubscribe_lossy(self):
-        sent, (got,) = self.run_hosts('3:0:1024')
+        sent, (got,) = self.run_hosts('3:0:1024', until=self.dropped)
         dropped = self.dropped()
         self.assertGreater(sum(dropped.values()), 0)
         self.assertEqual(got[0]['rx_packets'] + sum(dropped.values()), sum(one[0]['tx_packets'] for one in sent))
@@ -129,7 +145,8 @@ class ManyToOne(unittest.TestCase):
     def test_throttling_pause_storm(self):
         """A sink that takes a tenth of its rate out of its buffer and pauses the switch for the rest: the
         pause goes back to the senders, and nothing is lost anywhere."""
-        sent, (got,) = self.run_hosts('3:3:1024:8M', sink_options=('--receiver', '2M:200000:60000:30000'))
+        sent, (got,) = self.run_hosts('3:3:1024:8M', sink_options=('--receiver', '2M:200000:60000:30000'),
+                                      until=lambda: self.xoffs(3))
         self.assert_lossless(sent, got, 3)
         self.assertGreater(got[3]['pfc_tx'], 1)
         self.assertEqual(self.grown(SINK, 'prio', 3, 'pfc_rx_pkts'), got[3]['pfc_tx'])
@@ -139,7 +156,7 @@ class ManyToOne(unittest.TestCase):
     def test_m2o_fluctuating_lossless(self):
         """Senders that come one after the other, so that the load rises and falls."""
         senders = [(n, 1, ('--start', f'{300 * n}ms')) for n in SENDERS]
-        sent, (got,) = self.run_hosts('3:3:1024', senders=senders)
+        sent, (got,) = self.run_hosts('3:3:1024', senders=senders, until=lambda: self.xoffs(3))
         self.assert_lossless(sent, got, 3)
         self.assertEqual(self.dropped(), {})
 
@@ -157,7 +174,8 @@ class ManyToOne(unittest.TestCase):
     def test_port_congestion(self):
         """The slow sink pauses class 3 of its senders; class 4 of the same senders to a port with room goes
         on without a pause or a loss."""
-        sent, got = self.run_hosts('3:3:1024', '2:4:512:200k', senders=[(0, 2, ())], sinks=[(SINK, 1), (2, 1)])
+        sent, got = self.run_hosts('3:3:1024', '2:4:512:200k', senders=[(0, 2, ())], sinks=[(SINK, 1), (2, 1)],
+                                   until=lambda: self.xoffs(3, ports=(0, 1)))
         self.assert_lossless(sent, got[0], 3)
         self.assert_lossless(sent, got[1], 4, paused=False)
         self.assertEqual(self.dropped(), {})
@@ -165,7 +183,8 @@ class ManyToOne(unittest.TestCase):
 
     def test_mixed_speed(self):
         """100M to 4M is paused; the way back, from slow to fast, is not."""
-        sent, (got, fast) = self.run_hosts('3:3:1024', senders=[(0, 2, ())], sinks=[(SINK, 1), (2, 1)])
+        sent, (got, fast) = self.run_hosts('3:3:1024', senders=[(0, 2, ())], sinks=[(SINK, 1), (2, 1)],
+                                           until=lambda: self.xoffs(3, ports=(0, 1)))
         self.assert_lossless(sent, got, 3)
         self.assertEqual(fast[3]['rx_packets'], 0)
         sent, (got,) = self.run_hosts('2:3:512:200k', senders=[(SINK, 1, ('--rate', SINK_SPEED))], sinks=[(2, 1)])
@@ -176,7 +195,8 @@ class ManyToOne(unittest.TestCase):
     def two_classes(self, lengths):
         """Two lossless classes at full rate: both are paused, neither loses. (Their shares are exact in
         field_qos_sai: here a queue is empty whenever its senders do not get the processor.)"""
-        sent, (got,) = self.run_hosts(*(f'3:{prio}:{length}' for prio, length in lengths.items()))
+        sent, (got,) = self.run_hosts(*(f'3:{prio}:{length}' for prio, length in lengths.items()),
+                                      until=lambda: self.xoffs(*lengths))
         for prio in lengths:
             self.assert_lossless(sent, got, prio)
         self.assertEqual(self.dropped(), {})
@@ -186,6 +206,21 @@ class ManyToOne(unittest.TestCase):
 
     def test_pfc_congestion_q3q4_mixed(self):
         self.two_classes({3: 1024, 4: 256})
+
+
+class MixedSpeeds(Hosts):
+    SPEEDS = MIXED
+
+    def test_several_speeds_at_once(self):
+        """Senders at 100M, 20M and 10M for a sink at 4M: each is paused by times of its own rate, none loses."""
+        senders = [(n, 1, ('--rate', MIXED[n])) for n in SENDERS]
+        sent, (got,) = self.run_hosts('3:3:1024', senders=senders, until=lambda: self.xoffs(3))
+        self.assert_lossless(sent, got, 3)
+        for n, one in zip(SENDERS, sent):
+            self.assertGreater(one[3]['tx_packets'], 10, name(n))
+            self.assertGreater(one[3]['paused_ns'], 0, name(n))
+            self.assertGreater(self.grown(n, 'pg', 3, 'xoff_events'), 0, name(n))
+        self.assertEqual(self.dropped(), {})
 
 
 if __name__ == '__main__':

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """The PFC watchdog over real ports: storms by the peers' own PFC, actions, counters, times, restarts."""
+import signal
 import statistics
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from field import QUANTA, name
 
 SRC, DROP, OTHER, FORWARD, ALERT = range(5)
 LEN = 500
+LIMIT_FRAMES = 20000 // LEN     # of a lossless group before XOFF: static_th
 # The shortest that are allowed: what takes longer than detection is found within a poll more.
 TIMES_MS = {'poll': 100, 'detection': 100, 'restoration': 100}
 # The data centre's own numbers are a multiple of these; accuracy is measured with other times.
@@ -90,10 +92,7 @@ class Pfcwd(Watched):
     CONFIG = watchdogs(TIMES_MS, ('drop', 'drop', 'drop', 'forward', 'alert'))
 
     def weft(self, *words, status=0):
-        done = subprocess.run([field.WEFT, '--run-dir', str(self.owner.dir / 'run'), *words], capture_output=True,
-                              text=True, check=False, timeout=20)
-        self.assertEqual(done.returncode, status, done.stderr)
-        return done.stdout
+        return lab.weft(field.WEFT, self.owner.dir, *words, status=status)
 
     def test_function_drop(self):
         """What the queue holds, what is to join it and what arrives in its group goes; nothing else does."""
@@ -133,12 +132,16 @@ class Pfcwd(Watched):
         self.assertEqual(self.drops(), {})
 
     def test_function_alert(self):
-        """Reported and nothing else: the queue stays paused and lossless."""
+        """Reported and nothing else: the queue stays paused and lossless, by XOFF and headroom."""
         self.storm(ALERT, waiting=10)
+        self.send(SRC, ALERT, LIMIT_FRAMES - 10, LEN, dscp=3)
+        self.assertEqual(self.pg(SRC, 3, 'xoff_events'), 0)
         self.send(SRC, ALERT, 5, LEN, dscp=3)
-        self.assertEqual(self.stat(ALERT, 'queue', 3, 'curr_occupancy_packets'), 15)
+        self.assertEqual(self.pg(SRC, 3, 'xoff_events'), 1)
+        self.assertEqual(self.stat(SRC, 'pg', 3, 'xoff_room_curr_occupancy_bytes'), 5 * LEN)
+        self.assertEqual(self.stat(ALERT, 'queue', 3, 'curr_occupancy_packets'), LIMIT_FRAMES + 5)
         self.calm(ALERT)
-        self.assertEqual(len(self.take(ALERT, 15)), 15)
+        self.assertEqual(len(self.take(ALERT, LIMIT_FRAMES + 5)), LIMIT_FRAMES + 5)
         self.assertEqual(self.drops(), {})
 
     def test_function_multi_port(self):
@@ -204,22 +207,6 @@ class Pfcwd(Watched):
         self.assertEqual(self.storms(DROP), (0, 0))
         self.send(SRC, DROP, 1, LEN, dscp=3)
         self.wait_status(DROP, 3, STORMED)
-
-    def test_all_port_storm_restore(self):
-        """Every port, every lossless priority, at once: all are found, all come back, all forward again."""
-        where = [(port, queue) for port in range(self.PORTS) for queue in (3, 4)]
-        for port in range(self.PORTS):
-            self.hold(port, (3, 4))
-        for port, queue in where:       # before the first storm is found, which ends what its port sends
-            self.post((port + 1) % self.PORTS, port, 1, LEN, dscp=queue)
-        for port, queue in where:
-            self.wait_status(port, queue, STORMED)
-        self.release(*range(self.PORTS))
-        for port, queue in where:
-            self.wait_status(port, queue, RESTORED)
-            self.assertEqual(self.storms(port, queue), (1, 1))
-        for port, queue in where:
-            self.flows((port + 1) % self.PORTS, port, queue, 1)
 
     def test_cli_show_stat(self):
         """`weft show pfcwd stats` says during a storm and behind it what the counters are."""
@@ -290,7 +277,7 @@ class Pfcwd(Watched):
         its XOFF is announced again."""
         said = lambda timer: any(enable == 1 << 3 and timers[3] == timer for enable, timers in self.peers[DROP].pfc())
         self.hold(ALERT)
-        self.send(DROP, ALERT, 41, LEN, dscp=3)     # one beyond the threshold
+        self.send(DROP, ALERT, LIMIT_FRAMES + 1, LEN, dscp=3)
         field.wait_for(lambda: said(QUANTA), 5, 'XOFF')
         self.storm(DROP)
         field.wait_for(lambda: said(0), 5, 'XON')
@@ -299,7 +286,7 @@ class Pfcwd(Watched):
         self.calm(DROP)
         field.wait_for(lambda: said(QUANTA), 5, 'XOFF again')
         self.release(ALERT)
-        self.take(ALERT, 41)
+        self.take(ALERT, LIMIT_FRAMES + 1)
         self.assertEqual(self.drops(), {(DROP, 'PFC_WD_TX'): 1})
 
     def test_big_red_switch(self):
@@ -313,6 +300,51 @@ class Pfcwd(Watched):
             self.switch.request('POST', '/v1/big-red?on=off')
         field.wait_for(lambda: not self.switch.get('/v1/stats')['switch']['pfc_wd']['big_red_switch'], 5, 'off')
         self.flows(SRC, DROP)
+
+
+class AllPorts(Watched):
+    """Detection takes so long that ten frames wait before the first storm is found."""
+    PORTS = 5
+    CONFIG = watchdogs({**TIMES_MS, 'detection': 1000}, ('drop', 'drop', 'drop', 'forward', 'alert'))
+
+    def test_all_port_storm_restore(self):
+        """Every port, every lossless priority, at once: all are found, all come back, all forward again."""
+        where = [(port, queue) for port in range(self.PORTS) for queue in (3, 4)]
+        for port in range(self.PORTS):
+            self.hold(port, (3, 4))
+        for port, queue in where:       # before the first storm is found, which ends what its port sends
+            self.post((port + 1) % self.PORTS, port, 1, LEN, dscp=queue)
+        for port, queue in where:
+            self.wait_status(port, queue, STORMED)
+        self.release(*range(self.PORTS))
+        for port, queue in where:
+            self.wait_status(port, queue, RESTORED)
+            self.assertEqual(self.storms(port, queue), (1, 1))
+        for port, queue in where:
+            self.flows((port + 1) % self.PORTS, port, queue, 1)
+
+
+class MixedSpeed(Watched):
+    """A storm on each port by times of its own rate, which its sender does not have."""
+    PORTS, SPEED = 3, ''
+    SPEEDS = '4M', '2M', '1M'
+    PORT = [f'speed = "{speed}"; burst = "1s"; {PORT}' for speed in SPEEDS]
+    CONFIG = watchdogs(TIMES_MS, ('drop', 'drop', 'drop'))
+
+    def test_mixed_speed(self):
+        for port in range(self.PORTS):
+            with self.subTest(speed=self.SPEEDS[port]):
+                sender, other = (port + 1) % self.PORTS, (port + 2) % self.PORTS
+                self.hold(port)
+                self.send(sender, port, 4, LEN, dscp=3)
+                self.wait_status(port, 3, STORMED)
+                self.send(sender, port, 5, LEN, dscp=3)
+                self.assertEqual(self.queue(port, 3, 'pfc_wd_tx_dropped_packets'), 9)
+                self.flows(sender, other)
+                self.calm(port)
+                self.flows(sender, port)
+                self.assertEqual(self.storms(port), (1, 1))
+        self.assertEqual(self.drops(), {(port, 'PFC_WD_TX'): 9 for port in range(self.PORTS)})
 
 
 class TimerAccuracy(Watched):
@@ -365,16 +397,8 @@ class TimerAccuracy(Watched):
 
 
 class Restart(Watched):
-    PORTS = 2
-    CONFIG = watchdogs(TIMES_MS, ('drop', 'drop'))
-
-    def restart(self):
-        self.stop()
-        self.switch.start()
-        self.addClassCleanup(self.stop)
-        for port in range(self.PORTS):
-            self.switch.wait_link(name(port))
-        self.first = self.look()
+    PORTS = 3
+    CONFIG = watchdogs(TIMES_MS, ('drop', 'drop', 'drop'))
 
     def test_warm_reboot_storm_before(self):
         """A storm that ended before the restart is forgotten with it."""
@@ -394,13 +418,37 @@ class Restart(Watched):
         self.calm(DROP)
         self.flows(SRC, DROP)
 
-    def test_warm_reboot_storm_after(self):
-        self.restart()
+    def storm_after(self):
         self.flows(SRC, DROP)
         self.storm(DROP)
         self.calm(DROP)
         self.assertEqual(self.storms(DROP), (1, 1))
         self.flows(SRC, DROP)
+
+    def test_warm_reboot_storm_after(self):
+        self.restart()
+        self.storm_after()
+
+    def test_crash_storm_after(self):
+        """A process that is killed in a storm: the next one watches as if nothing had been."""
+        self.storm(DROP)
+        self.restart(signal.SIGKILL)
+        self.release(DROP)
+        self.storm_after()
+
+    def test_warm_reboot_async_storms(self):
+        """Storms that begin on one port before and on another behind the restart, and end in that order."""
+        self.storm(DROP)
+        self.restart()
+        self.storm(DROP)
+        self.storm(OTHER)
+        self.calm(DROP)
+        self.assertEqual(self.stat(OTHER, 'queue', 3, 'pfc_wd_status'), STORMED)
+        self.flows(SRC, DROP)
+        self.calm(OTHER)
+        for port in (DROP, OTHER):
+            self.assertEqual(self.storms(port), (1, 1))
+            self.flows(SRC, port)
 
 
 class Config(lab.SmokeTest):
@@ -430,7 +478,7 @@ class Config(lab.SmokeTest):
         """A poll that is longer than what it must find is refused."""
         status, text = self.check('detection_time = "200ms";', 'pfc_wd_poll_interval = "400ms";\n')
         self.assertEqual(status, 1)
-        self.assertIn('pfc_wd', text)
+        self.assertIn('pfc_wd: a time of 200000000 ns is shorter than pfc_wd_poll_interval of 400000000', text)
 
 
 if __name__ == '__main__':

@@ -161,25 +161,6 @@ class QosSai(SaiSwitch):
     def test_PfcXonLimit_2(self):
         self.pfc_xon_limit(4)
 
-    def test_XonHysteresis(self):
-        """Frame by frame: XOFF lasts above max(xon, limit - xon_offset), whatever is left of headroom."""
-        self.hold(DST)
-        self.send(SRC, DST, LIMIT_FRAMES + 1, dscp=3)
-        seen = []
-        self.release(DST)
-
-        def empty():
-            now = self.look()
-            left = now[SRC, 'pg', 3, 'curr_occupancy_bytes'] // LEN
-            seen.append((left, now[SRC, 'pg', 3, 'xoff_state']))
-            return left == 0
-
-        field.wait_for(empty, 10, 'drained')
-        self.assertTrue(seen)
-        for left, paused in seen:
-            self.assertEqual(paused, left > XON_FRAMES, (left, seen))
-        self.assertEqual((self.pg(SRC, 3, 'xoff_events'), self.pg(SRC, 3, 'xon_events')), (1, 1))
-
     def test_PGDrop(self):
         """The counter of a group stands still until headroom is used up, and counts every frame then."""
         self.hold(DST)
@@ -229,27 +210,6 @@ class QosSai(SaiSwitch):
         self.drain()
         self.assertEqual(self.pool('in')['watermark_bytes'], LIMIT_FRAMES * LEN)
         self.assertEqual(self.pool('in')['curr_occupancy_bytes'], 0)
-
-    def test_HeadroomPoolWatermark(self):
-        """Headroom of two groups adds up in the pool."""
-        self.hold(DST)
-        # The second has (SHARED - what the first holds) / 5 and its reserve.
-        second = RESERVE + (SHARED - (LIMIT_FRAMES * LEN - RESERVE)) // 5
-        rooms = {}
-        for src, prio, fits in ((SRC, 3, LIMIT_FRAMES), (OTHER, 4, second // LEN)):
-            self.send(src, DST, fits, dscp=prio)
-            self.assertEqual(self.room(src, prio), 0)
-            self.send(src, DST, 1, dscp=prio)
-            self.assertEqual(self.room(src, prio), LEN)
-            rooms[src] = LEN
-        for src, prio, more in ((SRC, 3, 10), (OTHER, 4, 20)):
-            self.send(src, DST, more, dscp=prio)
-            rooms[src] += more * LEN
-            self.assertEqual(self.pool('in')['xoff_room_watermark_bytes'], sum(rooms.values()))
-        self.release(DST)
-        self.drain()
-        self.assertEqual(self.pool('in')['xoff_room_watermark_bytes'], 32 * LEN)
-        self.assertEqual(self.pool('in')['xoff_room_curr_occupancy_bytes'], 0)
 
     def test_LossyQueue(self):
         """Overload is lost at the egress queue, and nobody is paused."""
@@ -381,6 +341,32 @@ class QosSai(SaiSwitch):
         self.assertEqual(self.port(MARKED, 'ecn_marked_packets'), 62)
 
 
+class Hysteresis(SaiSwitch):
+    """So slow that frames leave one by one: one takes 20 ms."""
+    SPEED, BURST = '210k', '100us'
+
+    def test_XonHysteresis(self):
+        """XOFF lasts above max(xon, limit - xon_offset), whatever is left of headroom, and not below it."""
+        self.hold(DST)
+        self.send(SRC, DST, LIMIT_FRAMES + 1, dscp=3)
+        seen = []
+        self.release(DST)
+
+        def empty():
+            now = self.look()
+            left = now[SRC, 'pg', 3, 'curr_occupancy_bytes'] // LEN
+            seen.append((left, now[SRC, 'pg', 3, 'xoff_state']))
+            return left == 0
+
+        field.wait_for(empty, 20, 'drained')
+        for left, paused in seen:
+            self.assertEqual(paused, left > XON_FRAMES, (left, seen))
+        self.assertTrue(any(left > XON_FRAMES for left, _ in seen), seen)
+        self.assertTrue(any(0 < left <= XON_FRAMES for left, _ in seen), seen)
+        self.assertEqual((self.pg(SRC, 3, 'xoff_events'), self.pg(SRC, 3, 'xon_events')), (1, 1))
+        self.assertEqual(self.drops(), {})
+
+
 POOLED, SHP, SHARE, SINK = 4, 30000, 10000, 3
 # Four ports with two groups reserve 2000 bytes each. With alpha = 1/8, m groups of x shared bytes each fit
 # while x <= (shared - m x - what others hold) / 8, so x = (shared - others) / (8 + m).
@@ -449,6 +435,22 @@ class HeadroomPool(PooledSwitch):
         for port, pg in self.GROUPS:
             self.assertEqual(self.stat(port, 'pg', pg, 'xoff_state'), 0)
         self.assertEqual(self.drops(), {(2, 'PG_LOSSLESS_FULL'): 1})
+
+    def test_HeadroomPoolWatermark(self):
+        """Headroom of two groups adds up in the pool that they share, and what was most stays."""
+        groups = [(0, 3), (1, 4)]
+        self.hold(SINK)
+        self.pause(groups, TWO_FIT)
+        self.assertEqual(self.pool('in')['xoff_room_watermark_bytes'], 2000)
+        for (port, pg), more, total in zip(groups, (4, 7), (6000, 13000)):
+            self.send(port, SINK, more, 1000, dscp=pg)
+            self.assertEqual(self.room(port, pg), 1000 * (1 + more))
+            self.assertEqual(self.pool('in')['xoff_room_watermark_bytes'], total)
+        self.assertEqual(self.drops(), {})
+        self.release(SINK)
+        self.drain()
+        self.assertEqual(self.pool('in')['xoff_room_watermark_bytes'], 13000)
+        self.assertEqual(self.pool('in')['xoff_room_curr_occupancy_bytes'], 0)
 
     def test_PfcStormWithSharedHeadroomOccupancy(self):
         """Group 4 of two ports holds 12 frames of the headroom pool while the sink storms on priority 3:
