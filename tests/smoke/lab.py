@@ -22,6 +22,7 @@ from pathlib import Path
 
 START_SECONDS = 60
 STOP_SECONDS = 30
+PATIENCE = 4    # by which a busy machine may be slower than the quiet one that bounds are meant for
 
 POOLS = '''
 buffer_pool = (
@@ -63,8 +64,9 @@ LEFT = []   # what to call at a signal, since it ends cleanups as well: each may
 
 
 def wait_for(condition, seconds, what):
-    """Calls until the result is true, and returns it: more often at first. `what` may be a function."""
-    start = time.monotonic()
+    """Calls until the result is true, and returns it: more often at first. `seconds` are generous on a quiet
+    machine. `what` may be a function."""
+    start, seconds = time.monotonic(), PATIENCE * seconds
     while True:
         result = condition()
         if result:

@@ -69,7 +69,7 @@ class Memif(Link):
         self.assertIn('Ethernet4: not used: no hello from the peer any more', left.log())
         right.process.send_signal(signal.SIGCONT)
         self.assertTrue(hello('up')['used'])
-        self.assertEqual(a.ping(b), 3)
+        lab.wait_for(lambda: a.ping(b) == 3, 20, 'answers: the other side has not heard anything either')
         self.assert_conserved(left)
         self.assert_conserved(right)
 
