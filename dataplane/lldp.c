@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Nothing of what is said is kept but the frame sent last: each second it is made anew from the
-// configuration and profile as they are, so whatever changes them needs no word to this file.
+// Nothing of what is said is kept but the frame that says it: each second it is made anew from the
+// configuration and profile as they are, so whatever changes them needs no word to this file. Only
+// compare() replaces it, so that no change is sent before neighbours are judged by it.
 
 #include "dataplane/lldp.h"
 
@@ -25,7 +26,7 @@ static_assert((int)DCBX_TOPIC_COUNT <= (int)LLDP_NOTES, "a note for each topic")
 struct lldp_link {
 	struct lldp_port port;
 	uint32_t lines; // logged in this minute
-	uint32_t len;   // of the frame sent last
+	uint32_t len;   // of the frame that is sent
 	uint8_t frame[LLDP_FRAME_MAX];
 };
 
@@ -106,16 +107,6 @@ static void send_frame(struct lldp *lldp, port_t port, const uint8_t *frame, uin
 	workers_send(lldp->workers, &message);
 }
 
-static void say(struct lldp *lldp, port_t port)
-{
-	struct lldp_link *link = &lldp->link[port.v];
-	struct lldp_info info;
-
-	lldp_ours(lldp, port, &info);
-	link->len = make(lldp, port, &info, link->frame);
-	send_frame(lldp, port, link->frame, link->len);
-}
-
 static void say_goodbye(struct lldp *lldp, port_t port)
 {
 	uint8_t frame[LLDP_FRAME_MAX];
@@ -152,23 +143,25 @@ static void log_neighbor(struct lldp *lldp, port_t port, const struct lldp_info 
 		 lldp->in->config->port[port.v].name, name, at, what);
 }
 
-static void log_topic(struct lldp *lldp, port_t port, enum dcbx_topic topic, const char *words)
+// False when there are too many lines already.
+static bool log_topic(struct lldp *lldp, port_t port, enum dcbx_topic topic, const char *words)
 {
 	const char *name = lldp->in->config->sw.name;
 	const char *at = lldp->in->config->port[port.v].name;
 
 	if (!may_log(lldp, port))
-		return;
+		return false;
 	switch (topic) {
 	case DCBX_PFC:
-	case DCBX_ROCE: log_warn("%s: %s: %s", name, at, words); return;
+	case DCBX_ROCE: log_warn("%s: %s: %s", name, at, words); break;
 	case DCBX_CLASSES:
-	case DCBX_SHARES: log_info("%s: %s: %s", name, at, words); return;
-	case DCBX_TOPIC_COUNT: return;
+	case DCBX_SHARES: log_info("%s: %s: %s", name, at, words); break;
+	case DCBX_TOPIC_COUNT: break;
 	}
+	return true;
 }
 
-// Returns the words as one number, and logs them unless they are those of last time.
+// Logs the words unless they are those of last time. Returns those in the log, as one number.
 static uint64_t log_difference(struct lldp *lldp, port_t port, const struct lldp_info *ours,
 			       const struct lldp_neighbor *neighbor, enum dcbx_topic topic)
 {
@@ -179,8 +172,8 @@ static uint64_t log_difference(struct lldp *lldp, port_t port, const struct lldp
 	lldp_name(&neighbor->info, name);
 	dcbx_words(&ours->dcbx, &neighbor->info.dcbx, name, topic, words);
 	said = hash_text(words);
-	if (said != neighbor->said[topic])
-		log_topic(lldp, port, topic, words);
+	if (said != neighbor->said[topic] && !log_topic(lldp, port, topic, words))
+		return neighbor->said[topic];
 	return said;
 }
 
@@ -193,15 +186,16 @@ static void judge(struct lldp *lldp, port_t port, const struct lldp_info *ours,
 	bool differed = false;
 
 	for (uint32_t i = 0; i < DCBX_TOPIC_COUNT; i++) {
-		uint64_t said = 0;
-
-		if (found >> i & 1)
-			said = log_difference(lldp, port, ours, neighbor, (enum dcbx_topic)i);
 		differed |= neighbor->said[i] != 0;
-		neighbor->said[i] = said;
+		if (found >> i & 1)
+			neighbor->said[i] = log_difference(lldp, port, ours, neighbor,
+							   (enum dcbx_topic)i);
+		else if (found != 0)
+			neighbor->said[i] = 0;
 	}
 	if (found != 0 || !differed || !may_log(lldp, port))
 		return;
+	memset(neighbor->said, 0, sizeof(neighbor->said));
 	lldp_name(&neighbor->info, name);
 	log_info("%s: %s: peer %s agrees on PFC and classes now", lldp->in->config->sw.name,
 		 lldp->in->config->port[port.v].name, name);
@@ -246,13 +240,19 @@ void lldp_heard(struct lldp *lldp, port_t port, const struct rte_mbuf *frame, ui
 static void poll_link(struct lldp *lldp, port_t port, ns_t now)
 {
 	const struct lldp_profile pf = lldp_profile_of(lldp, port);
-	struct lldp_port *state = &lldp->link[port.v].port;
+	struct lldp_link *link = &lldp->link[port.v];
+	const bool was_up = link->port.up;
+	struct lldp_info info;
 
-	if (!pf.send && lldp_port_ends(state))
+	if (!pf.send && lldp_port_ends(&link->port))
 		say_goodbye(lldp, port);
-	lldp_port_link(state, lldp->in->io[port.v].active && (pf.send || pf.receive), now);
-	if (lldp_port_due(&pf, state, now))
-		say(lldp, port);
+	lldp_port_link(&link->port, lldp->in->io[port.v].active && (pf.send || pf.receive), now);
+	if (link->port.up && !was_up) {
+		lldp_ours(lldp, port, &info);
+		link->len = make(lldp, port, &info, link->frame);
+	}
+	if (lldp_port_due(&pf, &link->port, now))
+		send_frame(lldp, port, link->frame, link->len);
 }
 
 void lldp_poll(struct lldp *lldp)
@@ -263,8 +263,9 @@ void lldp_poll(struct lldp *lldp)
 		poll_link(lldp, (port_t){ i }, now);
 }
 
-// What is said may have changed, and with it how neighbours differ.
-static void compare(struct lldp *lldp, port_t port)
+// What is said may have changed, and with it how neighbours differ. `again`: not all of it could be
+// logged.
+static void compare(struct lldp *lldp, port_t port, bool again)
 {
 	struct lldp_link *link = &lldp->link[port.v];
 	uint8_t frame[LLDP_FRAME_MAX];
@@ -273,9 +274,13 @@ static void compare(struct lldp *lldp, port_t port)
 
 	lldp_ours(lldp, port, &info);
 	len = make(lldp, port, &info, frame);
-	if (len == link->len && memcmp(frame, link->frame, len) == 0)
+	if (len != link->len || memcmp(frame, link->frame, len) != 0) {
+		memcpy(link->frame, frame, len);
+		link->len = len;
+		lldp_port_changed(&link->port);
+	} else if (!again) {
 		return;
-	lldp_port_changed(&link->port);
+	}
 	for (uint32_t i = 0; i < link->port.neighbor_count; i++)
 		judge(lldp, port, &info, &link->port.neighbor[i]);
 }
@@ -288,13 +293,16 @@ void lldp_second(struct lldp *lldp)
 	lldp->seconds++;
 	for (uint16_t i = 0; i < lldp->in->port_count; i++) {
 		struct lldp_port *port = &lldp->link[i].port;
+		bool again = false;
 
-		if (lldp->seconds % LINES_SECONDS == 0)
+		if (lldp->seconds % LINES_SECONDS == 0) {
+			again = lldp->link[i].lines == LINES_MAX;
 			lldp->link[i].lines = 0;
+		}
 		while (lldp_port_expire(port, now, &gone))
 			log_neighbor(lldp, (port_t){ i }, &gone.info, "is silent and forgotten");
 		if (port->up)
-			compare(lldp, (port_t){ i });
+			compare(lldp, (port_t){ i }, again);
 	}
 }
 

@@ -30,7 +30,7 @@ struct lldp_profile {
 struct lldp_neighbor {
 	struct lldp_info info;
 	uint32_t index;            // of the switch's neighbours so far: 1, 2, ...
-	uint64_t said[LLDP_NOTES]; // its owner's: what has been logged about it
+	uint64_t said[LLDP_NOTES]; // its owner's: what the log has about it
 	ns_t since;
 	ns_t expires;
 };

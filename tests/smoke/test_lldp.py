@@ -130,6 +130,7 @@ class Lldp(lab.SmokeTest):
         daemon.stop()   # it says so: no need to wait for the end of its time
         lab.wait_for(lambda: not self.port()['neighbors'], SECONDS, 'the neighbour has left')
         self.assertRegex(self.switch.log(), r'LLDP neighbour lldp-host, port eth0, has left')
+        self.assertRegex(self.switch.log(), LEFT)
         self.assert_conserved(self.switch)
 
     def test_the_switch_says_that_it_leaves(self):
@@ -214,14 +215,19 @@ class Lldp(lab.SmokeTest):
             self.assertEqual(sum(line.endswith(end) for line in lines), times, end)
 
 
+LEFT = r'LLDP neighbour \S+, port \S+, has left'
+DIFFERS = 'peer right shares its bandwidth'
+AGREES = 'peer right agrees on PFC and classes now'
+
+
 class TwoSwitches(lab.SmokeTest):
     """left - right, in memory, in one process."""
 
-    def start(self, right_port=PORT, right_buffers=SHARES):
+    def start(self, right_port=PORT, right_buffers=SHARES, left_port=PORT, left_buffers=SHARES):
         self.left, self.right = (
             lab.Switch(self, name, [lab.link_port('Ethernet4', 'cable', port + 'role = "fabric"; ')],
                        buffers=buffers, lldp=True)
-            for name, port, buffers in (('left', PORT, SHARES), ('right', right_port, right_buffers)))
+            for name, port, buffers in (('left', left_port, left_buffers), ('right', right_port, right_buffers)))
         self.left.args = ('-c', self.right.config)
         self.left.start()
 
@@ -240,7 +246,32 @@ class TwoSwitches(lab.SmokeTest):
             self.assertEqual(seen['comparison'][0]['theirs'], '3')
             self.assertEqual(switch.port('Ethernet4')['lldp'], {'neighbor': other, 'port': 'Ethernet4'})
         self.assertEqual(self.left.stop(), 0)
-        self.assertNotIn('right has left', self.left.log())
+        self.assertNotRegex(self.left.log(), LEFT)
+
+    def log_has(self, words, times):
+        lab.wait_for(lambda: self.left.log().count(words) >= times, SECONDS, f'{words}; {self.left.log()}')
+        self.assertEqual(self.left.log().count(words), times)
+
+    def change_ours(self):
+        self.seen(self.left)
+        for i, weight in enumerate((60, 30) * 4):
+            status, answer = self.left.change(lab.edit('set', 'scheduler', 'heavy', weight=weight))
+            self.assertEqual(status, 200, answer)
+            # 60 of 120 parts here, 30 of 90 there.
+            self.log_has(DIFFERS if weight == 60 else AGREES, 1 + i // 2)
+
+    def test_a_change_of_our_own(self):
+        """It is compared although it may be due to be sent before: frames leave each second, and so do
+        comparisons, but not at the same time."""
+        self.start(left_buffers=SHARES.replace('"2s"', '"1s"'))
+        self.change_ours()
+        self.assertEqual(self.left.stop(), 0)
+
+    def test_a_change_of_our_own_that_nobody_is_told(self):
+        self.start(left_port=f'{PORT}lldp = "rx"; ')
+        self.change_ours()
+        self.assertFalse(self.right.get('/v1/lldp')['ports'][0]['neighbors'])
+        self.assertEqual(self.left.stop(), 0)
 
     def test_only_one_has_pfc(self):
         self.start('', lab.LOSSY)
