@@ -28,6 +28,12 @@ static uint32_t roce_priority(const struct dcbx *side)
 	return NO_PRIORITY;
 }
 
+// A port that holds its peer back loses nothing for want of PFC, whatever the peer has.
+static bool differs_pfc(const struct dcbx_pfc *ours, const struct dcbx_pfc *theirs)
+{
+	return ours->present && theirs->present && !ours->held && ours->enable != theirs->enable;
+}
+
 static bool differs_roce(const struct dcbx *ours, const struct dcbx *theirs)
 {
 	const uint32_t here = roce_priority(ours);
@@ -68,7 +74,7 @@ uint8_t dcbx_differences(const struct dcbx *ours, const struct dcbx *theirs)
 {
 	uint8_t found = 0;
 
-	if (ours->pfc.present && theirs->pfc.present && ours->pfc.enable != theirs->pfc.enable)
+	if (differs_pfc(&ours->pfc, &theirs->pfc))
 		found |= 1 << DCBX_PFC;
 	if (differs_roce(ours, theirs))
 		found |= 1 << DCBX_ROCE;

@@ -132,7 +132,9 @@ static void set_dcbx(const struct sw_profile *pf, port_t id, uint8_t pfc, struct
 	set_ets(port, pfc, &out->ets);
 	out->recommended = out->ets;
 	out->recommended.class_count = 0;
-	out->pfc = (struct dcbx_pfc){ .present = true, .capability = PRIO_COUNT, .enable = pfc };
+	out->pfc = (struct dcbx_pfc){
+		.present = true, .capability = PRIO_COUNT, .enable = pfc, .held = port->hold
+	};
 	set_apps(pf, port, pfc, out);
 }
 

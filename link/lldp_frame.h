@@ -5,7 +5,7 @@
 // 38, TLVs of annex D.2.8 to D.2.11). Bytes to a value and back, nothing else: no clock, no memory,
 // no I/O.
 //
-// Invariant: what encodes decodes to the same value, and no byte beyond the frame is read.
+// Invariant: what is sent decodes to the same value, and no byte beyond the frame is read.
 #pragma once
 
 #include "base/types.h"
@@ -96,6 +96,7 @@ struct dcbx_pfc {
 	bool bypass;        // PFC although MACsec is on (MBC)
 	uint8_t capability; // classes that may have PFC at a time
 	uint8_t enable;     // bit n: priority n
+	bool held;          // ours, not sent: the port holds its peer back without PFC
 };
 
 struct dcbx_app {

@@ -98,28 +98,40 @@ static void dscp_26(struct sw_config *c)
 	set_text(c->port[0].dscp_to_tc_map, sizeof(c->port[0].dscp_to_tc_map), "mine");
 }
 
+static void holding(struct sw_config *c)
+{
+	c->port[0].pause = CONFIG_PAUSE_HOLD;
+}
+
 #define APPS 4
 static const struct {
 	const char *what;
 	void (*edit)(struct sw_config *c);
 	uint8_t pfc;
+	bool held;
+	uint32_t app_count;
 	struct dcbx_app app[APPS]; // the rest is 0
 } app_rows[] = {
 	// AZURE: DSCP 3 is class 3, 4 is class 4.
 	{ "stock",
 	  as_it_is,
 	  0x18,
+	  false,
+	  3,
 	  { { 3, DCBX_SELECT_UDP, 4791 },
 	    { 3, DCBX_SELECT_DSCP, 3 },
 	    { 4, DCBX_SELECT_DSCP, 4 } } },
 	{ "DSCP 26",
 	  dscp_26,
 	  0x18,
+	  false,
+	  3,
 	  { { 3, DCBX_SELECT_UDP, 4791 },
 	    { 4, DCBX_SELECT_DSCP, 26 },
 	    { 3, DCBX_SELECT_DSCP, 27 } } },
-	{ "DSCP does not count", by_pcp, 0x18, { { 3, DCBX_SELECT_UDP, 4791 } } },
-	{ "nothing is lossless", without_pfc, 0, { { 0 } } },
+	{ "DSCP does not count", by_pcp, 0x18, false, 1, { { 3, DCBX_SELECT_UDP, 4791 } } },
+	{ "nothing is lossless", without_pfc, 0, false, 0, { { 0 } } },
+	{ "the host is held back without PFC", holding, 0, true, 0, { { 0 } } },
 };
 
 TABLE_TEST(dataplane_lldp_local, applications, row, app_rows)
@@ -133,6 +145,9 @@ TABLE_TEST(dataplane_lldp_local, applications, row, app_rows)
 	cr_expect(!info.dcbx.pfc.willing);
 	cr_expect_eq(info.dcbx.pfc.capability, 8);
 	cr_expect_eq(info.dcbx.pfc.enable, row->pfc, "%s: %x", row->what, info.dcbx.pfc.enable);
+	cr_expect_eq(info.dcbx.pfc.held, row->held, "%s", row->what);
+	cr_expect_eq(info.dcbx.has_apps, row->app_count > 0, "%s", row->what);
+	cr_expect_eq(info.dcbx.app_count, row->app_count, "%s: %u", row->what, info.dcbx.app_count);
 	cr_expect_eq(memcmp(info.dcbx.app, row->app, sizeof(row->app)), 0, "%s", row->what);
 }
 

@@ -212,10 +212,10 @@ static const struct {
 	const char *text;
 	struct dcbx_pfc pfc;
 } pfc_rows[] = {
-	{ "willing", "fe06 0080c2 0b 88 08 ", { true, true, false, 8, 0x08 } },
-	{ "MACsec bypass, no limit", "fe06 0080c2 0b 40 00 ", { true, false, true, 0, 0 } },
-	{ "reserved bits", "fe06 0080c2 0b 34 ff ", { true, false, false, 4, 0xff } },
-	{ "not there", "", { false, false, false, 0, 0 } },
+	{ "willing", "fe06 0080c2 0b 88 08 ", { true, true, false, 8, 0x08, false } },
+	{ "MACsec bypass, no limit", "fe06 0080c2 0b 40 00 ", { true, false, true, 0, 0, false } },
+	{ "reserved bits", "fe06 0080c2 0b 34 ff ", { true, false, false, 4, 0xff, false } },
+	{ "not there", "", { false, false, false, 0, 0, false } },
 };
 
 TABLE_TEST(link_lldp_frame, pfc, row, pfc_rows)
