@@ -151,6 +151,61 @@ TABLE_TEST(dataplane_lldp_local, applications, row, app_rows)
 	cr_expect_eq(memcmp(info.dcbx.app, row->app, sizeof(row->app)), 0, "%s", row->what);
 }
 
+// Text of the greatest length that a knob of this size has.
+static void fill(char *out, size_t bytes, char with)
+{
+	memset(out, with, bytes - 1);
+	out[bytes - 1] = '\0';
+}
+
+// The longest names, an IPv6 address, and every DSCP lossless.
+static struct sw_config *the_most(void)
+{
+	struct sw_config *c = setup_kvm(1);
+	struct interface_config *row = setup_add_row(c, "interface");
+
+	fill(c->sw.name, sizeof(c->sw.name), 's');
+	fill(c->sw.lldp_description, sizeof(c->sw.lldp_description), 'd');
+	fill(c->port[0].name, sizeof(c->port[0].name), 'p');
+	fill(c->port[0].alias, sizeof(c->port[0].alias), 'a');
+	c->port[0].mtu = 9000;
+	setup_map(c, CONFIG_MAP_DSCP_TO_TC, "mine", "*:3");
+	set_text(c->port[0].dscp_to_tc_map, sizeof(c->port[0].dscp_to_tc_map), "mine");
+	row->vlan = 1;
+	row->address = (struct ip_prefix){ IP_V6, 64, { 0xfd, [15] = 1 } };
+	return c;
+}
+
+// Of 64 lossless DSCPs the first 24 are said, so that the frame has room for all that a
+// configuration can say. Length by the clauses of each TLV: two bytes of head, four of an
+// organisation, and what is in it.
+Test(dataplane_lldp_local, the_most_that_can_be_said_fits)
+{
+	const uint32_t name = CONFIG_NAME_BYTES - 1, text = CONFIG_TEXT_BYTES - 1, apps = 1 + 24;
+	const uint32_t names = (2 + 1 + 6) + (2 + 1 + name) + (2 + name) + (2 + name) + (2 + text);
+	const uint32_t numbers = (2 + 2) + (2 + 4) + (2 + 2 + 16 + 6) + (6 + 2) + (6 + 2);
+	const uint32_t dcbx = (6 + 21) * 2 + (6 + 2) + (6 + 1 + 3 * apps);
+	uint8_t frame[LLDP_FRAME_MAX], mac[6] = { 2 };
+	struct lldp_info info, read;
+	uint32_t len;
+
+	say(the_most(), 0, &info);
+	cr_expect(info.dcbx.has_apps);
+	cr_assert_eq(info.dcbx.app_count, apps, "%u", info.dcbx.app_count);
+	for (uint32_t i = 1; i < apps; i++) {
+		cr_expect_eq(info.dcbx.app[i].selector, DCBX_SELECT_DSCP);
+		cr_expect_eq(info.dcbx.app[i].protocol, i - 1);
+		cr_expect_eq(info.dcbx.app[i].priority, 3);
+	}
+	len = lldp_encode(&info, mac, frame);
+	cr_expect_eq(len, 14 + names + numbers + dcbx + 2, "%u", len);
+	cr_assert(lldp_decode(frame, len, 14, &read));
+	cr_expect_eq(read.dcbx.app_count, apps, "nothing was left out");
+	cr_expect_eq(read.port_description.len, name);
+	cr_expect_eq(read.system_description.len, text);
+	cr_expect_eq(read.address_len, 16);
+}
+
 // Weights of the DWRR queues; 0 is a strict one.
 static const struct {
 	const char *what;
