@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Network-order loads and stores. Callers have checked the bounds: `frame_has()` is the one way
-// to ask. Wire data is never read through a struct laid over the buffer.
+// Network-order loads and stores, and those of the one little-endian field (the ICRC). Callers have
+// checked the bounds: `frame_has()` is the one way to ask. Wire data is never read through a struct
+// laid over the buffer.
 #pragma once
 
 #include <string.h>
@@ -47,6 +48,19 @@ static inline uint32_t load_be24(const uint8_t *p)
 static inline uint64_t load_be48(const uint8_t *p)
 {
 	return (uint64_t)load_be32(p) << 16 | load_be16(p + 4);
+}
+
+static inline uint32_t load_le32(const uint8_t *p)
+{
+	uint32_t raw;
+
+	memcpy(&raw, p, sizeof(raw));
+	return raw;
+}
+
+static inline void store_le32(uint8_t *p, uint32_t value)
+{
+	memcpy(p, &value, sizeof(value));
 }
 
 static inline void store_be16(uint8_t *p, uint16_t value)

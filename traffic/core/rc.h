@@ -18,7 +18,8 @@
 
 enum rc_op { RC_SEND, RC_WRITE, RC_READ };
 
-// Memory that a peer may reach, and that local work sends from. Shared by the queue pairs of a host.
+// Memory that a peer may reach, and that local work sends from. Shared by the queue pairs of a
+// host.
 struct rc_region {
 	uint64_t va;    // of its first byte, as peers say it
 	uint64_t bytes; // length
@@ -29,19 +30,19 @@ struct rc_region {
 };
 
 struct rc_profile {
-	uint32_t mtu;          // payload bytes of a packet, both ways: 1..ROCE_PAYLOAD_MAX
-	uint32_t window;       // unacknowledged packets, 1..2^22
-	uint32_t ack_every;    // the responder coalesces up to so many packets without AckReq
+	uint32_t mtu;           // payload bytes of a packet, both ways: 1..ROCE_PAYLOAD_MAX
+	uint32_t window;        // unacknowledged packets, 1..2^22
+	uint32_t ack_every;     // the responder coalesces up to so many packets without AckReq
 	uint32_t request_every; // the requester sets AckReq on every such packet, and on the last
-	uint32_t read_depth;   // READs outstanding (max_rd_atomic), at most RC_READ_MAX
-	uint64_t timeout_ns;   // 0: never; the spec's 4.096 us x 2^n is the caller's
-	uint64_t ack_delay_ns; // how long a coalesced ACK may wait
-	uint8_t retry_limit;   // timeouts and sequence errors in a row without progress
-	uint8_t rnr_limit;     // 7: for ever
-	uint8_t rnr_timer;     // code 0..31 of table 45, told to the peer
-	// Tolerates reordering, between hosts that both have it: every packet of a WRITE carries its
-	// own address (RETH), the responder places what comes out of order within the window, and
-	// only what is missing is sent again.
+	uint32_t read_depth;    // READs outstanding (max_rd_atomic), at most RC_READ_MAX
+	uint64_t timeout_ns;    // 0: never; the spec's 4.096 us x 2^n is the caller's
+	uint64_t ack_delay_ns;  // how long a coalesced ACK may wait
+	uint8_t retry_limit;    // timeouts and sequence errors in a row without progress
+	uint8_t rnr_limit;      // 7: for ever
+	uint8_t rnr_timer;      // code 0..31 of table 45, told to the peer
+	// Tolerates reordering, between hosts that both have it: every packet of a WRITE carries
+	// its own address (RETH), the responder places what comes out of order within the window,
+	// and only what is missing is sent again.
 	bool selective;
 };
 
@@ -50,8 +51,8 @@ struct rc_work {
 	enum rc_op op;
 	bool has_imm;
 	uint32_t imm;
-	uint8_t *data;  // local memory: sent from, or READ into; NULL: lengths alone
-	uint64_t bytes; // at most 2^31
+	uint8_t *data;      // local memory: sent from, or READ into; NULL: lengths alone
+	uint64_t bytes;     // at most 2^31
 	uint64_t remote_va; // WRITE and READ
 	uint32_t rkey;
 };
@@ -105,7 +106,10 @@ struct rc_stats {
 // the owner (DCQCN) and stops when its priority is paused.
 enum rc_kind { RC_ANSWER, RC_DATA };
 
-// struct rc_qp: state, see below. Sizes of its arrays are powers of two.
+struct rc_qp; // state
+struct rc_wqe;
+
+// Sizes of the arrays are powers of two.
 struct rc_memory {
 	struct rc_wqe *send; // send queue, `send_count` entries
 	uint32_t send_count;

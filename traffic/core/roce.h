@@ -55,10 +55,12 @@ enum {
 	ROCE_SYNDROME_NAK_OPERATIONAL = 0x63,
 };
 
-// Which extended headers an opcode carries is its own affair: roce_headers() below.
+// Which extended headers an opcode carries is its own affair: roce_headers() below. Fields of
+// headers that it does not carry are 0 when read, and not looked at when written.
 struct roce_packet {
 	uint8_t opcode; // enum roce_opcode
 	bool solicited;
+	bool migrated; // MigReq
 	bool ack_req;
 	bool becn;
 	uint16_t pkey;
@@ -71,7 +73,8 @@ struct roce_packet {
 	uint32_t msn;     // AETH, 24 bits
 	uint32_t imm;
 	// Not owned: of the frame that was parsed, or of the memory that is sent. NULL while
-	// payload_bytes is not 0 means that nobody keeps the data (a simulation): zeros on the wire.
+	// payload_bytes is not 0 means that nobody keeps the data (a simulation): zeros on the
+	// wire.
 	const uint8_t *payload;
 	uint32_t payload_bytes; // without padding, at most ROCE_PAYLOAD_MAX
 };
@@ -82,7 +85,9 @@ struct roce_path {
 	bool ipv6;
 	uint8_t dst_ip[16]; // network order; IPv4 in the first four
 	uint8_t src_ip[16];
-	uint16_t src_port; // entropy, constant per queue pair: 0xc000..0xffff
+	uint32_t flow_label; // IPv6, 20 bits
+	uint16_t ipv4_id;    // of no use while DF is set (RFC 6864): 0 is as good as any
+	uint16_t src_port;   // entropy, constant per queue pair: 0xc000..0xffff
 	uint8_t dscp;
 	uint8_t ecn;
 	uint8_t hop_limit; // TTL
@@ -101,8 +106,22 @@ static inline uint32_t psn_add(uint32_t psn, uint32_t count)
 	return (psn + count) & ((1u << ROCE_PSN_BITS) - 1);
 }
 
-// True for opcodes that this transport knows.
-bool roce_opcode_known(uint8_t opcode);
+// What follows the BTH, in this order. CNP has 16 reserved bytes there and nothing else.
+enum roce_header {
+	ROCE_HAS_RETH = 0x01,
+	ROCE_HAS_AETH = 0x02,
+	ROCE_HAS_IMM = 0x04,
+	ROCE_HAS_RESERVED = 0x08,
+	ROCE_HAS_PAYLOAD = 0x10, // which may be empty
+};
+
+// The enum roce_header bits of an opcode; 0 for one that this transport does not know.
+uint8_t roce_headers(uint8_t opcode);
+
+static inline bool roce_opcode_known(uint8_t opcode)
+{
+	return roce_headers(opcode) != 0;
+}
 
 // Bytes of the extended headers of a known opcode: RETH 16, AETH 4, immediate 4, CNP's 16 reserved.
 uint32_t roce_extended_bytes(uint8_t opcode);
@@ -119,25 +138,29 @@ uint32_t roce_crc32(enum roce_crc method, uint32_t crc, const uint8_t *data, siz
 
 // The ICRC of a frame (A17.3.3): over a dummy LRH of ones, then the frame from its IP header to the
 // ICRC, with TOS or class and flow label, TTL or hop limit, both checksums and the byte above the
-// destination QP taken as ones. `ip` is the offset of the IP header, `end` that of the ICRC; the
-// headers in between are whole. Compare with the four bytes there as little endian.
+// destination QP taken as ones. `ip` is the offset of the IP header behind Ethernet's, `end` that
+// of the ICRC; the headers in between are whole, without IPv4 options or IPv6 extensions. The four
+// bytes of the ICRC in the frame are little endian.
 uint32_t roce_icrc(enum roce_crc method, const uint8_t *frame, uint32_t ip, uint32_t end);
 
-// Writes the frame and returns its length. IPv4 has DF, identification 0 and a right header
-// checksum; UDP has none, as soft-RoCE does (IPv6 too: RFC 6936). `out` has ROCE_FRAME_MAX bytes.
+// Writes the frame and returns its length. IPv4 has DF and a right header checksum; UDP has none,
+// as soft-RoCE does (IPv6 too: RFC 6936). `out` has ROCE_FRAME_MAX bytes. The opcode is a known
+// one, and one without a payload gets none.
 uint32_t roce_frame_write(const struct roce_path *path, const struct roce_packet *packet,
 			  enum roce_crc method, uint8_t *out);
 
 enum roce_verdict {
 	ROCE_FRAME_OK,
-	ROCE_FRAME_OTHER, // not RoCEv2 over IP: for somebody else
+	ROCE_FRAME_OTHER, // not RoCEv2 over IP, as far as can be told: for somebody else
 	ROCE_FRAME_SHORT, // truncated, or lengths that contradict each other
-	ROCE_FRAME_BAD,   // header checksum, version, opcode, padding, fragment
+	ROCE_FRAME_BAD, // IP version, IPv4 options, fragment or checksum; opcode, version, padding
 	ROCE_FRAME_ICRC,
 };
 
-// Reads a frame; one 802.1Q tag is skipped over and told. Every length is checked against `len`, which may
-// have a minimum frame's padding behind the ICRC. `path` is as the frame says (dst is its destination) and
-// filled for OK and ICRC, `packet` for OK alone; its payload points into the frame.
+// Reads a frame; one 802.1Q tag is skipped over and told. Every length is checked against `len`,
+// which may have a minimum frame's padding behind the ICRC. `path` is as the frame says (dst is its
+// destination) and filled for OK and ICRC, `packet` for OK alone; its payload points into the frame
+// and is never longer than ROCE_PAYLOAD_MAX. A UDP checksum, FECN and reserved bits are ignored,
+// and so are later fragments, which do not tell their port.
 enum roce_verdict roce_frame_read(const uint8_t *frame, uint32_t len, enum roce_crc method,
 				  struct roce_path *path, struct roce_packet *packet);
