@@ -194,6 +194,8 @@ uint64_t testpmd_run(struct testpmd *pmd, enum testpmd_mode mode, uint64_t ms, u
 
 void testpmd_close(struct testpmd *pmd)
 {
+	char path[64];
+
 	if (pmd->pid == 0)
 		return;
 	if (pmd->to != NULL) {
@@ -206,5 +208,7 @@ void testpmd_close(struct testpmd *pmd)
 		usleep(10000);
 	}
 	close(pmd->from);
+	snprintf(path, sizeof(path), "/var/run/dpdk/weft-bench-%d", (int)pmd->pid);
+	rmdir(path);
 	pmd->pid = 0;
 }

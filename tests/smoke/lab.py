@@ -220,9 +220,12 @@ class Switch:
             raise AssertionError(f'{self.name}: status {status}:\n{self.log()}')
 
     def kill(self):
+        """Ends it, if need be, and removes what only a killed one leaves behind."""
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait(STOP_SECONDS)
+        for path in Path('/var/run/dpdk').glob(f'weft-*-{self.process.pid}'):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def edit(op, table, *key, before=None, **knobs):

@@ -35,6 +35,12 @@ static void open_tap(struct tap_filter filter)
 	cr_assert(taps_add(&bench.taps, bench.tap));
 }
 
+static void close_tap(void)
+{
+	tap_free(bench.tap);
+	unit_stop_eal();
+}
+
 // A frame of `len` bytes in as many segments as that needs; byte i is i + `first`.
 static struct rte_mbuf *make(uint32_t len, uint32_t first)
 {
@@ -106,7 +112,7 @@ TABLE_TEST(tap, keeps_what_was_asked_for, row, frames)
 		cr_assert_eq(r->data[i], (uint8_t)(i + 9), "%s, byte %u", row->what, i);
 	tap_pop(bench.tap, r);
 	cr_assert_null(tap_peek(bench.tap));
-	tap_free(bench.tap);
+	close_tap();
 }
 
 // Lengths from 1 to 900 in turn, read one behind the other: 40 times around the ring.
@@ -133,7 +139,7 @@ Test(tap, around_the_ring)
 		tap_pop(bench.tap, r);
 	}
 	cr_assert_eq(tap_lost(bench.tap, (port_t){ PORT }), 0);
-	tap_free(bench.tap);
+	close_tap();
 }
 
 // Equal records fill the ring to the last; the rest is lost, and the next that fits says how many.
@@ -157,7 +163,7 @@ Test(tap, a_full_ring_counts)
 		tap_pop(bench.tap, r);
 	}
 	cr_assert_eq(got, FIT);
-	tap_free(bench.tap);
+	close_tap();
 }
 
 static const struct {
@@ -201,5 +207,5 @@ TABLE_TEST(tap, drops, row, drops)
 	taps_remove(&bench.taps, bench.tap);
 	cr_assert_eq(bench.taps.count, 0);
 	rte_pktmbuf_free(m);
-	tap_free(bench.tap);
+	close_tap();
 }
