@@ -63,9 +63,9 @@ LOSSLESS_PORT = 'dscp_to_tc_map = "test"; tc_to_pg_map = "test"; pfc_enable = "3
 LEFT = []   # what to call at a signal, since it ends cleanups as well: each may be called again
 
 
-def wait_for(condition, seconds, what):
+def wait_for(condition, seconds, what, every=0):
     """Calls until the result is true, and returns it: more often at first. `seconds` are generous on a quiet
-    machine. `what` may be a function."""
+    machine. `what` may be a function. A look keeps an lcore awake: for those that sleep, look not so often."""
     start, seconds = time.monotonic(), PATIENCE * seconds
     while True:
         result = condition()
@@ -74,7 +74,7 @@ def wait_for(condition, seconds, what):
         waited = time.monotonic() - start
         if waited > seconds:
             raise AssertionError(f'not within {seconds} s: {what() if callable(what) else what}')
-        time.sleep(min(max(waited / 8, 0.002), 0.05))
+        time.sleep(every or min(max(waited / 8, 0.002), 0.05))
 
 
 def run(*argv):

@@ -95,7 +95,7 @@ class Kernel(lab.SmokeTest):
             end.settimeout(5)
             ends.append(end)
         waits = lambda: switch.get('/v1/lcore')['lcores'][0]['interrupt_waits']
-        lab.wait_for(waits, 10, 'waiting for interrupts')
+        lab.wait_for(waits, 10, 'waiting for interrupts', every=1)
         for i in range(5):
             frame = lab.udp_frame('02:00:00:00:00:01', '02:00:00:00:00:02', 200, number=i)
             ends[0].send(frame)
