@@ -37,6 +37,7 @@ struct agent_switch {
 	struct instance *in;
 	struct port_keeper keeper;
 	struct mac_store macs;
+	struct config_changer changer;
 	struct control_http *http;
 };
 
@@ -149,7 +150,7 @@ static void on_hangup(evutil_socket_t number, short what, void *arg)
 
 	service_reloading(agent->service);
 	for (uint32_t i = 0; i < agent->count; i++)
-		reload(agent->workers, agent->sw[i].in);
+		reload(&agent->sw[i].changer);
 	service_reloaded(agent->service);
 }
 
@@ -222,9 +223,12 @@ static int open_switch(struct agent *agent, struct agent_switch *sw,
 	sw->in->lldp = lldp_open(agent->workers, sw->in);
 	if (sw->in->lldp == NULL)
 		return -ENOMEM;
+	rc = config_changer_open(&sw->changer, agent->base, agent->workers, sw->in);
+	if (rc != 0)
+		return rc;
 	// Its name is taken before its devices: a second switch of that name must not touch them.
 	sw->http = control_http_open(agent->base, options->run_dir, options->state_dir,
-				     agent->workers, sw->in);
+				     &sw->changer);
 	if (sw->http == NULL)
 		return -EIO;
 	rc = port_keeper_start(&sw->keeper, agent->workers, sw->in);
@@ -273,6 +277,7 @@ void agent_run(struct agent *agent)
 static void close_switch(struct agent *agent, struct agent_switch *sw)
 {
 	control_http_close(sw->http);
+	config_changer_close(&sw->changer);
 	if (sw->keeper.retry != NULL)
 		mac_store_save(&sw->macs, agent->workers, sw->in);
 	lldp_close(sw->in->lldp);

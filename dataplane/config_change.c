@@ -13,8 +13,8 @@
 #include "dataplane/text_json.h"
 #include "sys/log.h"
 
-// More would be swallowed by the log.
-enum { LOGGED_MAX = LOG_PER_SECOND - 2 };
+// A log is read by people; all of it is in the answer.
+enum { LOGGED_MAX = 1000 };
 
 static const char *name_of(const struct config_changer *changer)
 {
@@ -28,21 +28,10 @@ static void stop_waiting(struct config_changer *changer)
 	changer->before = NULL;
 }
 
-// A configuration that came another way since, as by a signal, is what counts now.
-static void forget_overtaken(struct config_changer *changer)
-{
-	if (changer->before == NULL || changer->in->generation == changer->generation)
-		return;
-	log_warn("%s: the change that waits to be confirmed has been overtaken by another",
-		 name_of(changer));
-	stop_waiting(changer);
-}
-
 static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct config_changer *changer = arg;
 
-	forget_overtaken(changer);
 	if (changer->before != NULL)
 		config_changer_go_back(changer, "nobody confirmed the change");
 }
@@ -63,12 +52,11 @@ void config_changer_close(struct config_changer *changer)
 	*changer = (struct config_changer){ 0 };
 }
 
-uint32_t config_changer_waits(struct config_changer *changer)
+uint32_t config_changer_waits(const struct config_changer *changer)
 {
 	struct timeval end = { 0 };
 	struct timeval now;
 
-	forget_overtaken(changer);
 	if (changer->before == NULL)
 		return 0;
 	evtimer_pending(changer->timer, &end);
@@ -96,7 +84,7 @@ int config_changer_go_back(struct config_changer *changer, const char *why)
 		rc = live_prepare(changer->workers, in, changer->before, in->path, lines.out,
 				  &plan);
 		if (rc == 0)
-			rc = live_apply(plan, true);
+			rc = live_apply(plan, true, lines.out);
 		if (rc != 0)
 			live_discard(plan);
 		lines_log(&lines);
@@ -120,8 +108,8 @@ static void log_change(const struct config_changer *changer, const char *who, co
 	const size_t count = json_array_size(changes);
 
 	for (size_t i = 0; i < count && i < (size_t)LOGGED_MAX; i++)
-		log_info("%s: %s: %s", name_of(changer), who,
-			 json_string_value(json_array_get(changes, i)));
+		log_whole(LOG_LEVEL_INFO, "%s: %s: %s", name_of(changer), who,
+			  json_string_value(json_array_get(changes, i)));
 	if (count > (size_t)LOGGED_MAX)
 		log_info("%s: %s: and %zu changes more", name_of(changer), who,
 			 count - (size_t)LOGGED_MAX);
@@ -137,55 +125,56 @@ static void list_drops(const struct live_plan *plan, json_t *drops)
 	}
 }
 
-// Starts to wait for confirmation of the change from `before`, which it takes.
-static void wait_for(struct config_changer *changer, uint32_t seconds, struct sw_config *before,
-		     uint64_t before_hash)
+// What a change goes back to, with the timer that brings it there: all of it before the change is
+// made, so that none is without. NULL when memory is short.
+static struct sw_config *keep_way_back(struct config_changer *changer, uint32_t seconds)
 {
 	const struct timeval time = { .tv_sec = seconds };
+	struct sw_config *before = malloc(sizeof(*before));
 
-	changer->before = before;
-	changer->before_hash = before_hash;
-	changer->generation = changer->in->generation;
-	if (evtimer_add(changer->timer, &time) != 0)
-		config_changer_go_back(changer, "there is no timer for the change");
+	if (before == NULL || evtimer_add(changer->timer, &time) != 0) {
+		free(before);
+		return NULL;
+	}
+	*before = *changer->in->written;
+	return before;
 }
 
 // Applies a plan unless it drops what it may not. Takes the plan when it returns 0.
-static int apply_plan(const struct config_change *change, struct live_plan *plan, json_t *drops)
+static int apply_plan(const struct config_change *change, struct live_plan *plan, json_t *drops,
+		      FILE *errors)
 {
 	int rc = -EBUSY;
 
 	if (change->request->force || json_array_size(drops) == 0)
-		rc = live_apply(plan, change->request->force);
+		rc = live_apply(plan, change->request->force, errors);
 	if (rc == -EBUSY)
 		list_drops(plan, drops);
 	return rc;
 }
 
 static int apply(struct config_changer *changer, const struct config_change *change,
-		 struct live_plan *plan, const json_t *changes, json_t *drops)
+		 struct live_plan *plan, const json_t *changes, json_t *drops, FILE *errors)
 {
 	const uint32_t seconds = change->request->confirm_s;
-	const uint64_t before_hash = changer->in->file_hash;
 	struct sw_config *before = NULL;
 	int rc = 0;
 
 	if (seconds > 0) {
-		before = malloc(sizeof(*before));
+		before = keep_way_back(changer, seconds);
 		rc = before != NULL ? 0 : -ENOMEM;
 	}
-	if (before != NULL)
-		*before = *changer->in->written;
 	if (rc == 0)
-		rc = apply_plan(change, plan, drops);
+		rc = apply_plan(change, plan, drops, errors);
 	if (rc != 0) {
+		evtimer_del(changer->timer);
 		free(before);
 		return rc;
 	}
+	changer->before = before;
+	changer->before_hash = changer->in->file_hash;
 	changer->in->file_hash = change->file_hash;
 	log_change(changer, change->who, changes);
-	if (before != NULL)
-		wait_for(changer, seconds, before, before_hash);
 	return 0;
 }
 
@@ -212,7 +201,7 @@ int config_change(struct config_changer *changer, const struct config_change *ch
 		return rc;
 	list_drops(plan, *drops);
 	if (!change->request->dry_run)
-		rc = apply(changer, change, plan, *changes, *drops);
+		rc = apply(changer, change, plan, *changes, *drops, errors);
 	if (rc != 0 || change->request->dry_run)
 		live_discard(plan);
 	return rc;

@@ -3,7 +3,8 @@
 // One change of a running switch at a time: judged and applied by dataplane/live.h, said in words,
 // logged with who wanted it, and taken back when nobody confirms it in time. Control thread only.
 //
-// Invariant: while a change waits to be confirmed no other is taken, so going back is one step.
+// Invariant: every change of a switch comes through here, and while one waits to be confirmed no
+// other is taken, so going back is one step.
 #pragma once
 
 #include <event2/event.h>
@@ -18,7 +19,6 @@ struct config_changer {
 	struct event *timer;
 	struct sw_config *before; // what a change that waits goes back to; NULL: none waits
 	uint64_t before_hash;
-	uint64_t generation; // of the change that waits
 };
 
 // A configuration that somebody wants.
@@ -37,11 +37,11 @@ int config_changer_open(struct config_changer *changer, struct event_base *base,
 void config_changer_close(struct config_changer *changer);
 
 // Seconds that the change that waits has left, at least 1; 0 when none waits.
-uint32_t config_changer_waits(struct config_changer *changer);
+uint32_t config_changer_waits(const struct config_changer *changer);
 
 // Makes a change, or with `dry_run` finds out what it would do. 0, or
 //	-EAGAIN  another one waits to be confirmed
-//	-EINVAL  it is wrong, or needs a restart: lines on `errors`
+//	-EINVAL  it is wrong, needs a restart, or a device refuses it: lines on `errors`
 //	-EBUSY   it would drop packets and is not forced
 // or another -errno; then nothing has changed. *changes and *drops are arrays of lines that the
 // caller releases, whatever is returned; no changes: there is nothing to do.

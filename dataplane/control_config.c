@@ -29,7 +29,7 @@ static const char refused[] = "refused, and nothing is changed";
 
 struct control_config {
 	struct instance *in;
-	struct config_changer changer;
+	struct config_changer *changer;
 	char saved[CONFIG_STORE_PATH_BYTES];
 };
 
@@ -67,7 +67,7 @@ static void refuse_waiting(struct control_config *cc, struct evhttp_request *req
 
 	snprintf(why, sizeof(why),
 		 "a change waits %u s more to be confirmed: confirm it or roll it back first",
-		 config_changer_waits(&cc->changer));
+		 config_changer_waits(cc->changer));
 	reply_error(request, STATUS_CONFLICT, why);
 }
 
@@ -108,7 +108,7 @@ static void make_change(struct control_config *cc, struct evhttp_request *reques
 	}
 	name_peer(request, who);
 	change->who = who;
-	rc = config_change(&cc->changer, change, &changes, &drops, lines.out);
+	rc = config_change(cc->changer, change, &changes, &drops, lines.out);
 	if (rc == -EINVAL || rc == -EAGAIN) {
 		json_decref(changes);
 		json_decref(drops);
@@ -181,7 +181,7 @@ static void confirm(struct control_config *cc, struct evhttp_request *request)
 	char who[WHO_BYTES];
 
 	name_peer(request, who);
-	if (config_changer_confirm(&cc->changer, who))
+	if (config_changer_confirm(cc->changer, who))
 		reply_ok(request, json_pack("{s:s}", "done", "the change stays"));
 	else
 		reply_error(request, STATUS_CONFLICT, "no change waits to be confirmed");
@@ -193,15 +193,15 @@ static void roll_back(struct control_config *cc, struct evhttp_request *request)
 	char why[WHO_BYTES + 32];
 	char who[WHO_BYTES];
 
-	if (config_changer_waits(&cc->changer) == 0) {
+	if (config_changer_waits(cc->changer) == 0) {
 		reply_error(request, STATUS_CONFLICT,
 			    "no change waits to be confirmed: there is nothing to go back to");
 		return;
 	}
 	name_peer(request, who);
 	snprintf(why, sizeof(why), "%s: the change is rolled back", who);
-	changes = text_json_diff(cc->in->written, cc->changer.before);
-	if (config_changer_go_back(&cc->changer, why) == 0) {
+	changes = text_json_diff(cc->in->written, cc->changer->before);
+	if (config_changer_go_back(cc->changer, why) == 0) {
 		reply_ok(request, json_pack("{s:o}", "changes", changes));
 		return;
 	}
@@ -231,7 +231,7 @@ static void save(struct control_config *cc, struct evhttp_request *request)
 	char who[WHO_BYTES];
 	int rc;
 
-	if (config_changer_waits(&cc->changer) > 0) {
+	if (config_changer_waits(cc->changer) > 0) {
 		refuse_waiting(cc, request);
 		return;
 	}
@@ -393,17 +393,16 @@ static void on_config(struct evhttp_request *request, void *arg)
 	evhttp_clear_headers(&query);
 }
 
-struct control_config *control_config_open(struct event_base *base, struct evhttp *server,
-					   struct workers *workers, struct instance *in,
+struct control_config *control_config_open(struct evhttp *server, struct config_changer *changer,
 					   const char *state_dir)
 {
 	struct control_config *cc = calloc(1, sizeof(*cc));
 
 	if (cc == NULL)
 		return NULL;
-	cc->in = in;
-	if (config_changer_open(&cc->changer, base, workers, in) == 0 &&
-	    config_store_path(state_dir, in->config->sw.name, cc->saved) == 0 &&
+	cc->in = changer->in;
+	cc->changer = changer;
+	if (config_store_path(state_dir, cc->in->config->sw.name, cc->saved) == 0 &&
 	    evhttp_set_cb(server, "/v1/config", on_config, cc) == 0)
 		return cc;
 	control_config_close(cc);
@@ -412,8 +411,5 @@ struct control_config *control_config_open(struct event_base *base, struct evhtt
 
 void control_config_close(struct control_config *cc)
 {
-	if (cc == NULL)
-		return;
-	config_changer_close(&cc->changer);
 	free(cc);
 }

@@ -10,7 +10,7 @@
 #include <event2/event.h>
 #include <event2/http.h>
 
-#include "dataplane/dpdk/worker.h"
+#include "dataplane/config_change.h"
 
 struct control_config;
 
@@ -24,11 +24,10 @@ struct control_config;
 //	POST /v1/config?rollback=1	takes it back now
 //	POST /v1/config?save=1		keeps what runs over a restart
 //
-// Adds the handlers to a server. What is saved is kept in `state_dir`, which must outlive this.
-// NULL when memory is short.
-struct control_config *control_config_open(struct event_base *base, struct evhttp *server,
-					   struct workers *workers, struct instance *in,
+// Adds the handlers to a server; changes are made by `changer`. What is saved is kept in
+// `state_dir`. Both must outlive this. NULL when memory is short.
+struct control_config *control_config_open(struct evhttp *server, struct config_changer *changer,
 					   const char *state_dir);
 
-// A change that waits stays as it is. Accepts NULL.
+// Accepts NULL.
 void control_config_close(struct control_config *cc);

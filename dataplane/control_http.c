@@ -276,15 +276,15 @@ static int start(struct control_http *http, const char *run_dir)
 }
 
 struct control_http *control_http_open(struct event_base *base, const char *run_dir,
-				       const char *state_dir, struct workers *workers,
-				       struct instance *in)
+				       const char *state_dir, struct config_changer *changer)
 {
+	struct instance *in = changer->in;
 	struct control_http *http = calloc(1, sizeof(*http));
 	int rc = -ENOMEM;
 
 	if (http == NULL)
 		goto err;
-	http->workers = workers;
+	http->workers = changer->workers;
 	http->in = in;
 	http->server = evhttp_new(base);
 	if (http->server == NULL)
@@ -305,7 +305,7 @@ struct control_http *control_http_open(struct event_base *base, const char *run_
 	control_debug_handlers(http);
 	control_lldp_handlers(http);
 	control_qos_handlers(http);
-	http->config = control_config_open(base, http->server, workers, in, state_dir);
+	http->config = control_config_open(http->server, changer, state_dir);
 	if (http->config == NULL)
 		goto err;
 	http->captures = control_capture_open(http, base);

@@ -15,14 +15,14 @@
 
 #include <event2/event.h>
 
-#include "dataplane/dpdk/worker.h"
+#include "dataplane/config_change.h"
 
 struct control_http;
 
-// Listens. NULL when that fails, logged: another switch of this name may be running.
+// Listens for the switch of `changer`, which outlives this. NULL when that fails, logged: another
+// switch of this name may be running.
 struct control_http *control_http_open(struct event_base *base, const char *run_dir,
-				       const char *state_dir, struct workers *workers,
-				       struct instance *in);
+				       const char *state_dir, struct config_changer *changer);
 
 // Removes the socket. Accepts NULL.
 void control_http_close(struct control_http *http);

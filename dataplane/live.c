@@ -24,7 +24,6 @@ enum { LINE_BYTES = 256 };
 struct live_plan {
 	struct workers *workers;
 	struct instance *in;
-	uint64_t generation; // of the configuration that it was planned against
 	struct sw_config *written;
 	struct sw_config *config; // what that means
 	struct sw_profile *profile;
@@ -200,7 +199,6 @@ int live_prepare(struct workers *workers, struct instance *in, const struct sw_c
 		return -ENOMEM;
 	plan->workers = workers;
 	plan->in = in;
-	plan->generation = in->generation;
 	plan->written = malloc(sizeof(*plan->written));
 	if (plan->written != NULL) {
 		memcpy(plan->written, wanted, sizeof(*plan->written));
@@ -223,21 +221,31 @@ static uint32_t mtu_now(const struct live_plan *plan, uint32_t i)
 	return (uint32_t)plan->in->port[i].config->mtu;
 }
 
-// Devices take longer frames before the switch sends them, and stop to take them when it has
-// stopped.
-static int set_mtus(const struct live_plan *plan, bool longer)
+// Devices take longer frames before the switch sends them.
+static int lengthen_mtus(const struct live_plan *plan, FILE *errors)
+{
+	for (uint32_t i = 0; i < plan->port_count; i++) {
+		const struct port *port = &plan->in->port[i];
+		const uint32_t mtu = plan->steps[i].mtu;
+
+		if (mtu <= mtu_now(plan, i) || port_set_mtu(&plan->in->port[i], mtu) == 0)
+			continue;
+		fprintf(errors, "port %s: its device (%s) refuses an MTU of %u\n",
+			port->config->name, port->devargs, mtu);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+// And stop to take them when it has stopped.
+static void shorten_mtus(const struct live_plan *plan)
 {
 	for (uint32_t i = 0; i < plan->port_count; i++) {
 		const uint32_t mtu = plan->steps[i].mtu;
-		int rc;
 
-		if (mtu == 0 || longer != (mtu > mtu_now(plan, i)))
-			continue;
-		rc = port_set_mtu(&plan->in->port[i], mtu);
-		if (rc != 0 && longer)
-			return rc;
+		if (mtu != 0 && mtu < mtu_now(plan, i))
+			port_set_mtu(&plan->in->port[i], mtu);
 	}
-	return 0;
 }
 
 static void restore_mtus(const struct live_plan *plan)
@@ -266,7 +274,7 @@ static void follow_ports(struct live_plan *plan, struct port_set *check)
 {
 	struct instance *in = plan->in;
 
-	set_mtus(plan, false);
+	shorten_mtus(plan);
 	for (uint32_t i = 0; i < plan->port_count; i++) {
 		if (is_checked(plan, i))
 			port_set_add(check, (port_t){ (uint16_t)i });
@@ -316,7 +324,7 @@ static void finish(struct live_plan *plan, struct routes *first)
 
 	free(plan->swap.more);
 	plan->swap.more = NULL;
-	in->parked_ns = plan->swap.parked_ns;
+	in->swap_ns = plan->swap.took_ns;
 	follow_ports(plan, &check);
 	exchange(plan);
 	follow_routes(in, first);
@@ -346,17 +354,14 @@ static int gather(struct live_plan *plan, struct routes **first)
 	return *first == NULL ? -ENOMEM : 0;
 }
 
-int live_apply(struct live_plan *plan, bool force)
+int live_apply(struct live_plan *plan, bool force, FILE *errors)
 {
 	struct instance *in = plan->in;
 	struct routes *first = NULL;
-	int rc = plan->generation == in->generation ? 0 : -ESTALE;
+	int rc = gather(plan, &first);
 
 	if (rc == 0)
-		rc = gather(plan, &first);
-	port_keeper_adopt_rates(in->keeper, plan->profile);
-	if (rc == 0)
-		rc = set_mtus(plan, true);
+		rc = lengthen_mtus(plan, errors);
 	if (rc == 0) {
 		send_swap(plan, !force && ports_drop(plan), force);
 		if (!plan->swap.done)
@@ -370,7 +375,7 @@ int live_apply(struct live_plan *plan, bool force)
 	free(plan->swap.more);
 	plan->swap.more = NULL;
 	routes_close(first);
-	if (rc != -EBUSY)
+	if (rc != -EBUSY && rc != -EINVAL)
 		log_err("%s: the configuration is not applied: %s", in->config->sw.name,
 			strerror(-rc));
 	return rc;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reads the file anew and hands it to live.h. Errors are collected in memory first, so that each of
-// their lines becomes a line of the log with a level of its own; the running switch is not touched
-// before the whole file is known to be right.
+// A change like those of the control socket (config_change.h), but nobody waits for its answer, so
+// all of that is logged: each line with a level of its own.
 
 #include "dataplane/reload.h"
 
@@ -10,109 +9,75 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dataplane/live.h"
-#include "sys/cfg_diff.h"
 #include "sys/cfg_load.h"
+#include "sys/lines.h"
 #include "sys/log.h"
 
-// More would be swallowed by the log.
-enum { DIFF_LINES_MAX = LOG_PER_SECOND - 2 };
-
-static void log_errors(char *text)
+// 0 or -errno; says why with the drops, and in lines.
+static int read_and_change(struct config_changer *changer, struct sw_config *config,
+			   json_t **changes, json_t **drops, FILE *errors)
 {
-	char *rest = text;
+	static const struct config_request as_it_is;
+	const char *path = changer->in->path;
+	struct config_change change = { .request = &as_it_is, .config = config, .who = "SIGHUP" };
+	int rc = cfg_hash(path, &change.file_hash, errors);
 
-	for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n")) {
-		if (line[0] != '\0')
-			log_err("%s", line);
-	}
+	if (rc == 0)
+		rc = cfg_load(path, config_tables, CONFIG_TABLE_COUNT, config, errors);
+	return rc == 0 ? config_change(changer, &change, changes, drops, errors) : rc;
 }
 
-// What the file changes, a line each.
-static void log_diff(const struct instance *in, const struct sw_config *wanted)
+static void say_applied(const struct instance *in, const json_t *changes)
 {
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *out = open_memstream(&text, &bytes);
-	int64_t left = 0;
-	char *rest;
-
-	if (out == NULL)
-		return;
-	left = cfg_diff(in->written, wanted, config_tables, CONFIG_TABLE_COUNT, out);
-	fclose(out);
-	rest = text;
-	for (uint32_t i = 0; i < DIFF_LINES_MAX && left > 0; i++, left--)
-		log_info("%s: %s", in->config->sw.name, strsep(&rest, "\n"));
-	if (left > 0)
-		log_info("%s: and %lld changes more", in->config->sw.name, (long long)left);
-	free(text);
+	if (json_array_size(changes) == 0)
+		log_info("%s: %s is applied already", in->config->sw.name, in->path);
+	else
+		log_info("%s: %s is applied; the swap took %llu us", in->config->sw.name, in->path,
+			 (unsigned long long)(in->swap_ns / 1000));
 }
 
-static int refuse(const struct instance *in, const struct live_plan *plan)
+static void say_refused(const struct config_changer *changer, int rc, const json_t *drops)
 {
-	for (uint32_t i = 0; i < live_drop_count(plan); i++)
-		log_warn("%s: it would drop packets: %s", in->config->sw.name, live_drop(plan, i));
-	log_err("%s: %s is not applied; reload it with force to do so all the same",
-		in->config->sw.name, in->path);
-	return -EBUSY;
-}
+	const char *name = changer->in->config->sw.name;
+	const char *path = changer->in->path;
+	const json_t *drop;
+	size_t i;
 
-static int apply(struct instance *in, const struct sw_config *wanted, struct live_plan *plan)
-{
-	int rc;
-
-	log_diff(in, wanted);
-	rc = live_drop_count(plan) > 0 ? -EBUSY : live_apply(plan, false);
-	if (rc == 0) {
-		log_info("%s: %s is applied; the lcores were stopped for %llu us",
-			 in->config->sw.name, in->path, (unsigned long long)(in->parked_ns / 1000));
-		return 0;
-	}
+	json_array_foreach(drops, i, drop)
+		log_whole(LOG_LEVEL_WARN, "%s: it would drop packets: %s", name,
+			  json_string_value(drop));
 	if (rc == -EBUSY)
-		refuse(in, plan);
-	live_discard(plan);
-	return rc;
-}
-
-// Reads the file, and the hash by which an edited one is told.
-static int read_and_plan(struct workers *workers, struct instance *in, struct sw_config *config,
-			 uint64_t *hash, struct live_plan **plan)
-{
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *errors = open_memstream(&text, &bytes);
-	int rc;
-
-	if (errors == NULL)
-		return -ENOMEM;
-	rc = cfg_hash(in->path, hash, errors);
-	if (rc == 0)
-		rc = cfg_load(in->path, config_tables, CONFIG_TABLE_COUNT, config, errors);
-	if (rc == 0)
-		rc = live_prepare(workers, in, config, in->path, errors, plan);
-	fclose(errors);
-	if (rc != 0) {
-		log_errors(text);
-		log_err("%s: %s is not applied: %s", in->config->sw.name, in->path,
+		log_err("%s: %s is not applied; reload it with force to do so all the same", name,
+			path);
+	else if (rc == -EAGAIN)
+		log_err("%s: %s is not applied: a change waits %u s more to be confirmed; confirm "
+			"it or roll it back first",
+			name, path, config_changer_waits(changer));
+	else
+		log_err("%s: %s is not applied: %s", name, path,
 			rc == -EINVAL ? "see above" : strerror(-rc));
-	}
-	free(text);
-	return rc;
 }
 
-int reload(struct workers *workers, struct instance *in)
+int reload(struct config_changer *changer)
 {
-	struct sw_config *config = calloc(1, sizeof(*config));
-	struct live_plan *plan = NULL;
-	uint64_t hash = 0;
-	int rc = config != NULL ? read_and_plan(workers, in, config, &hash, &plan) : -ENOMEM;
+	struct sw_config *config = malloc(sizeof(*config));
+	json_t *changes = NULL;
+	json_t *drops = NULL;
+	struct lines lines = { 0 };
+	int rc = -ENOMEM;
 
+	if (config != NULL && lines_open(&lines)) {
+		rc = read_and_change(changer, config, &changes, &drops, lines.out);
+		lines_log(&lines);
+		lines_close(&lines);
+	}
 	if (rc == 0)
-		rc = apply(in, config, plan);
-	if (rc == 0)
-		in->file_hash = hash;
-	in->refused += rc != 0;
+		say_applied(changer->in, changes);
+	else
+		say_refused(changer, rc, drops);
+	changer->in->refused += rc != 0;
+	json_decref(changes);
+	json_decref(drops);
 	free(config);
 	return rc;
 }

@@ -5,7 +5,7 @@
 // whoever wants it all the same says so on the control socket.
 #pragma once
 
-#include "dataplane/dpdk/worker.h"
+#include "dataplane/config_change.h"
 
 // 0, or -errno, logged.
-int reload(struct workers *workers, struct instance *in);
+int reload(struct config_changer *changer);

@@ -31,7 +31,7 @@ void lines_log(struct lines *lines)
 	while (*at != '\0') {
 		const int len = (int)strcspn(at, "\n");
 
-		log_err("%.*s", len, at);
+		log_whole(LOG_LEVEL_ERR, "%.*s", len, at);
 		at += len + (at[len] == '\n');
 	}
 }

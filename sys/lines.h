@@ -20,7 +20,7 @@ struct lines {
 // All that was written so far, until the next write. Bytes behind a NUL are not seen.
 const char *lines_text(struct lines *lines);
 
-// Logs each line as an error.
+// Logs each line as an error, however many there are.
 void lines_log(struct lines *lines);
 
 void lines_close(struct lines *lines);

@@ -222,12 +222,12 @@ void log_write(enum log_level level, struct log_site *site, const char *format, 
 	char text[LOG_LINE_BYTES];
 	char line[LOG_JSON_BYTES];
 	struct timespec now;
-	uint32_t swallowed;
+	uint32_t swallowed = 0;
 	va_list args;
 	size_t len;
 
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	if (!log_site_pass(site, (uint64_t)now.tv_sec, &swallowed))
+	if (site != NULL && !log_site_pass(site, (uint64_t)now.tv_sec, &swallowed))
 		return;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);

@@ -7,7 +7,8 @@
 // line of a switch begins with its name, one of a port with both ("leaf1 Ethernet0: link up").
 //
 // A call site writes at most LOG_PER_SECOND lines a second; the next line it may write says how
-// many it swallowed. Nothing logs per packet.
+// many it swallowed. Nothing logs per packet. What somebody has asked for, whose lines have a bound
+// of their own, is logged as a whole.
 #pragma once
 
 #include <stdio.h>
@@ -36,6 +37,9 @@ struct log_site {
 #define log_err(...) LOG_AT(LOG_LEVEL_ERR, __VA_ARGS__)
 #define log_warn(...) LOG_AT(LOG_LEVEL_WARN, __VA_ARGS__)
 #define log_info(...) LOG_AT(LOG_LEVEL_INFO, __VA_ARGS__)
+
+// Likewise, but every line is written: for lists that answer a person.
+#define log_whole(level, ...) log_write((level), NULL, __VA_ARGS__)
 
 // Use the macros above.
 __attribute__((format(printf, 3, 4))) void log_write(enum log_level level, struct log_site *site,

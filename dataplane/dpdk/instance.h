@@ -14,20 +14,20 @@ struct routes;
 
 struct instance {
 	// control: rw until the lcore starts, ro afterwards
-	const char *path;   // of the configuration it was loaded from
-	uint64_t file_hash; // cfg_hash() of that file as it was then (sys/cfg_load.h)
+	const char *path; // of the file that configures it
 	uint32_t port_count;
 	struct pool_need need;     // that packet buffers were made for
 	uint32_t descriptors;      // of them, of the switch's buffer
 	const struct pools *pools; // of the process
 	// control: rw. Another configuration of a running switch (dataplane/live.h) replaces
-	// written, config, profile and tables: nothing keeps a pointer into them over a visit of
-	// the event loop.
-	struct sw_config *written;  // as the file says it
+	// written, config, profile and tables, and what ports borrow of them: nothing else keeps a
+	// pointer into them over a visit of the event loop.
+	uint64_t file_hash; // cfg_hash() of the file that `written` stands in for (sys/cfg_load.h)
+	struct sw_config *written;  // as a file would say it, with the edits since
 	struct sw_config *config;   // what that means: presets are rows (core/preset.h)
 	uint64_t generation;        // counts configurations
 	uint64_t refused;           // counts files that were reloaded and not applied
-	uint64_t parked_ns;         // for how long the newest of them stopped the lcores
+	uint64_t swap_ns;           // what the newest took while the other lcores were parked
 	struct port *port;          // port_count
 	struct port_keeper *keeper; // of the ports (dataplane/port_keeper.h), while there is one
 	struct sw_profile *profile; // in use by the core; replaced by MESSAGE_PROFILE, _SWAP

@@ -33,5 +33,5 @@ void swap_apply(const struct worker *worker, struct instance *in, struct swap *s
 	swap->loss_count = sw_losses(in->sw, swap->profile, swap->loss, SWAP_LOSSES_MAX);
 	if (!swap->judge && (swap->force || swap->loss_count == 0))
 		replace(in, swap, now);
-	swap->parked_ns = ns_since(clock_now(&worker->clock), start);
+	swap->took_ns = ns_since(clock_now(&worker->clock), start);
 }

@@ -19,7 +19,7 @@ struct swap {
 	bool done;
 	uint32_t loss_count;
 	struct sw_loss loss[SWAP_LOSSES_MAX];
-	uint64_t parked_ns; // how long it took
+	uint64_t took_ns; // on the first lcore, once the others were parked
 };
 
 // lcore: replaces, unless something would be lost and `force` does not say so.

@@ -16,6 +16,7 @@ PORTS = (
     f'name = "Ethernet0"; devargs = "net_null0"; speed = "10G"; mtu = 1500; {lab.LOSSLESS_PORT}',
     f'name = "Ethernet4"; devargs = "net_null1"; speed = "10G"; mtu = 1500; {lab.LOSSLESS_PORT}',
 )
+VLANS = 40
 
 
 class Live(lab.SmokeTest):
@@ -128,6 +129,8 @@ class Live(lab.SmokeTest):
         self.assertIn('waits', self.weft('set', 'mac_age=70s', status=1))
         self.assertIn('waits', self.weft('save', status=1))
         self.assertIn('waits', self.weft('reload', status=1))
+        switch.process.send_signal(signal.SIGHUP)
+        lab.wait_for(lambda: 'is not applied: a change waits' in switch.log(), 20, 'an answer to SIGHUP')
         self.assertEqual(self.weft('rollback'), 'switch: mac_age 60s -> 300s\n')
         self.assertEqual(self.weft('show'), before)
 
@@ -179,6 +182,49 @@ class Live(lab.SmokeTest):
         switch.config.write_text(text + 'mac_age = "90s";\n')
         self.restart()
         self.assertIn(f'started with {self.saved}', switch.log())
+        self.assert_conserved(switch)
+
+    def test_all_is_logged(self):
+        """As many lines as there are changes, though a place in the code says only so many in a second."""
+        switch = self.start()
+        text = switch.config.read_text()
+        rows = ', '.join(f'{{ id = {number}; tagged = "Ethernet0"; }}' for number in range(100, 100 + VLANS))
+        switch.config.write_text(f'{text}vlan = ({rows});\n')
+        switch.process.send_signal(signal.SIGHUP)
+        lab.wait_for(lambda: 'is applied' in switch.log(), 20, 'an answer to SIGHUP')
+        for number in range(100, 100 + VLANS):
+            self.assertIn(f'live: SIGHUP: + vlan {number}: tagged = "Ethernet0"', switch.log())
+        self.assertNotIn('left out', switch.log())
+        self.assert_conserved(switch)
+
+    def test_device_refuses(self):
+        """A device that takes less than its driver allows is named, and nothing changes."""
+        host = lab.Host(self, 1)
+        narrow = f'wm{os.getpid()}'
+        lab.run('ip', 'link', 'add', 'link', host.port, 'name', narrow, 'up', 'type', 'macvlan')
+        ports = (f'name = "Ethernet0"; devargs = "net_af_packet0,iface={narrow}"; mtu = 1500;',)
+        self.switch = lab.Switch(self, 'live', ports).start()
+        said = self.weft('set', 'port', 'Ethernet0', 'mtu=1600', status=1)
+        self.assertIn(f'port Ethernet0: its device (net_af_packet0,iface={narrow}) refuses an MTU of 1600', said)
+        self.assertEqual(self.switch.port('Ethernet0')['mtu'], 1500)
+        self.assert_conserved(self.switch)
+
+    def test_lent_buffers(self):
+        """Packet buffers of an impaired link are the buffer's own, as far as it has them to spare."""
+        switch = self.start()
+        descriptors = lambda: [switch.get('/v1/stats')['switch'][key] for key in ('descriptors', 'shared_descriptors')]
+        before = descriptors()
+        self.weft('add', 'impairment', 'Ethernet0', 'limit=1000')
+        self.assertEqual(descriptors(), [number - 1000 for number in before])
+        self.weft('remove', 'impairment', 'Ethernet0')
+        self.assertEqual(descriptors(), before)
+        most = before[1] // 2
+        said = self.weft('add', 'impairment', 'Ethernet0', f'limit={most + 1}', status=1)
+        self.assertIn('packet buffers', said)
+        self.assertIn('need a restart', said)
+        self.assertEqual(descriptors(), before)
+        self.weft('add', 'impairment', 'Ethernet0', f'limit={most}')
+        self.assertEqual(descriptors()[1], before[1] - most)
         self.assert_conserved(switch)
 
     def test_saved_in_vain(self):
