@@ -10,6 +10,7 @@
 
 #include "dataplane/dpdk/link.h"
 #include "dataplane/port_keeper.h"
+#include "sys/cfg_place.h"
 
 // --- what needs a restart ---------------------------------------------------------------------
 
@@ -105,12 +106,11 @@ static const struct port_rule {
 
 static void say(FILE *errors, const char *path, uint32_t line, const char *port, const char *text)
 {
-	if (line != 0)
-		fprintf(errors, "%s:%u: ", path, line);
-	else
-		fprintf(errors, "%s: ", path);
-	fprintf(errors, "%s%s%s%s\n", port != NULL ? "port " : "", port != NULL ? port : "",
-		port != NULL ? ": " : "", text);
+	char place[CFG_PLACE_BYTES];
+
+	fprintf(errors, "%s: %s%s%s%s\n", cfg_place_line(path, line, place),
+		port != NULL ? "port " : "", port != NULL ? port : "", port != NULL ? ": " : "",
+		text);
 }
 
 // Ports are counted by their place: state, buffers and peers know them by that.
@@ -245,6 +245,7 @@ static int check_link_mtu(const struct instance *in, const struct live_next *nex
 {
 	const struct port *port = &in->port[i];
 	const struct port *other;
+	char place[CFG_PLACE_BYTES];
 	uint64_t mtu;
 
 	if (port->link == NULL)
@@ -255,22 +256,26 @@ static int check_link_mtu(const struct instance *in, const struct live_next *nex
 		mtu = next->config->port[other - in->port].mtu;
 	if (mtu == next->config->port[i].mtu)
 		return 0;
-	fprintf(errors, "%s:%u: port %s: link \"%s\" has MTU %u here and %u at its other end\n",
-		next->path, next->config->port[i].line, next->config->port[i].name,
-		port->link->name, (uint32_t)next->config->port[i].mtu, (uint32_t)mtu);
+	fprintf(errors, "%s: port %s: link \"%s\" has MTU %u here and %u at its other end\n",
+		cfg_place_line(next->path, next->config->port[i].line, place),
+		next->config->port[i].name, port->link->name, (uint32_t)next->config->port[i].mtu,
+		(uint32_t)mtu);
 	return -EINVAL;
 }
 
 // A device that eats what software sends has no software PFC.
 static int check_software_pfc(const struct port_pair *p, const struct live_next *next, FILE *errors)
 {
+	char place[CFG_PLACE_BYTES];
+
 	if (!starts_pfc(p) || p->now->link != NULL || !p->now->driver->eats_sent_pfc ||
 	    p->next->config->pfc_path == PFC_PATH_TRUST)
 		return 0;
 	fprintf(errors,
-		"%s:%u: port %s: pfc_enable: the device (%s) drops PFC frames that software "
+		"%s: port %s: pfc_enable: the device (%s) drops PFC frames that software "
 		"sends\n",
-		next->path, p->next->config->line, p->next->config->name, p->now->driver->name);
+		cfg_place_line(next->path, p->next->config->line, place), p->next->config->name,
+		p->now->driver->name);
 	return -EINVAL;
 }
 

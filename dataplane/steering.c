@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sys/cfg_place.h"
 #include "sys/log.h"
 
 struct steering {
@@ -32,34 +33,35 @@ int steering_check(const struct port *port, const char *path, FILE *errors)
 	const struct port_config *config = port->config;
 	struct steer_prefixes prefixes;
 	char text[CONFIG_TEXT_BYTES] = "";
+	char place[CFG_PLACE_BYTES];
 	int rc = steer_prefixes_parse(config->steer_prefixes, &prefixes, text, sizeof(text));
 
 	if (rc == -E2BIG)
 		fprintf(errors,
-			"%s:%u: port %s: more than %d prefixes of a family in "
+			"%s: port %s: more than %d prefixes of a family in "
 			"steer_prefixes\n",
-			path, config->line, config->name, STEER_PREFIX_MAX);
+			cfg_place_line(path, config->line, place), config->name, STEER_PREFIX_MAX);
 	else if (rc != 0)
 		fprintf(errors,
-			"%s:%u: port %s: steer_prefixes: \"%s\" is not a prefix such as "
+			"%s: port %s: steer_prefixes: \"%s\" is not a prefix such as "
 			"10.0.0.0/8 or fd00::/64 (bits behind its length are zero)\n",
-			path, config->line, config->name, text);
+			cfg_place_line(path, config->line, place), config->name, text);
 	if (rc != 0)
 		return -EINVAL;
 	if (!is_shared(port)) {
 		if (prefixes.count4 + prefixes.count6 == 0)
 			return 0;
-		fprintf(errors, "%s:%u: port %s: steer_prefixes needs steer = \"roce\"\n", path,
-			config->line, config->name);
+		fprintf(errors, "%s: port %s: steer_prefixes needs steer = \"roce\"\n",
+			cfg_place_line(path, config->line, place), config->name);
 		return -EINVAL;
 	}
 	if (port->driver->xdp && driver_argument(port->devargs, "iface", text, sizeof(text)) &&
 	    !driver_argument(port->devargs, "xdp_prog", text, sizeof(text)))
 		return 0;
 	fprintf(errors,
-		"%s:%u: port %s: steer = \"roce\" needs net_af_xdp with iface= and without "
+		"%s: port %s: steer = \"roce\" needs net_af_xdp with iface= and without "
 		"xdp_prog=\n",
-		path, config->line, config->name);
+		cfg_place_line(path, config->line, place), config->name);
 	return -EINVAL;
 }
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sys/cfg_place.h"
 #include "sys/cfg_report.h"
 #include "sys/cfg_row.h"
 #include "sys/cfg_scan.h"
@@ -155,13 +156,12 @@ static void load_value(struct loader *ld, const config_setting_t *setting, const
 			      cfg_verdict_text(verdict), allowed);
 }
 
+// Of those that have a name in the file.
 static const struct config_table *find_table(const struct loader *ld, const char *name)
 {
-	for (uint32_t i = 0; i < ld->count; i++) {
-		if (ld->tables[i].name[0] != '\0' && strcmp(ld->tables[i].name, name) == 0)
-			return &ld->tables[i];
-	}
-	return NULL;
+	const struct config_table *table = cfg_find_table(ld->tables, ld->count, name);
+
+	return table != &ld->tables[0] ? table : NULL;
 }
 
 // A key that nothing is called: the top level also has the names of tables.
@@ -297,23 +297,13 @@ static void load(struct loader *ld, const char *path, const char *dir)
 	config_destroy(&parsed);
 }
 
-// The directory of `path`, "." without one, for includes.
-static char *directory_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (slash == NULL)
-		return strdup(".");
-	return strndup(path, slash == path ? 1 : (size_t)(slash - path));
-}
-
 int cfg_load(const char *path, const struct config_table *tables, uint32_t count, void *out,
 	     FILE *errors)
 {
 	const size_t bytes = cfg_bytes(tables, count);
 	struct loader *ld = calloc(1, sizeof(*ld));
 	uint8_t *config = calloc(1, bytes);
-	char *dir = directory_of(path);
+	char *dir = cfg_directory(path);
 	int rc = -ENOMEM;
 
 	if (ld == NULL || config == NULL || dir == NULL) {
@@ -343,7 +333,7 @@ out:
 int cfg_hash(const char *path, uint64_t *hash, FILE *errors)
 {
 	struct cfg_scan *scan = calloc(1, sizeof(*scan));
-	char *dir = directory_of(path);
+	char *dir = cfg_directory(path);
 	int rc = -ENOMEM;
 
 	if (scan != NULL && dir != NULL)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reads the file once more: rows remember their line, the knobs of the top level have none of their
-// own. Only errors come here, so its time does not count.
+// Rows carry their line. The knobs of the top level have none of their own, so for one of those the
+// file is read once more: only errors come here, and their time does not count. Files are named as
+// libconfig found them, which may be an included one.
 
 #include "sys/cfg_place.h"
 
@@ -11,10 +12,27 @@
 
 #include <libconfig.h>
 
-void cfg_place(const char *path, const char *key, char *out, size_t bytes)
+char *cfg_directory(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *dir = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
+
+	if (slash == NULL)
+		return strdup(".");
+	return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+const char *cfg_place_line(const char *path, uint32_t line, char out[CFG_PLACE_BYTES])
+{
+	if (line != 0)
+		snprintf(out, CFG_PLACE_BYTES, "%s:%u", path, line);
+	else
+		snprintf(out, CFG_PLACE_BYTES, "%s", path);
+	return out;
+}
+
+void cfg_place(const char *path, const char *key, char *out, size_t bytes)
+{
+	char *dir = cfg_directory(path);
 	const config_setting_t *setting;
 	const char *file;
 	config_t parsed;

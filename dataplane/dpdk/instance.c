@@ -16,6 +16,7 @@
 
 #include "dataplane/dpdk/headroom_path.h"
 #include "sys/cfg_load.h"
+#include "sys/cfg_place.h"
 #include "sys/fault.h"
 #include "sys/log.h"
 
@@ -26,14 +27,12 @@ enum {
 
 static void print_fault(const struct profile_fault *fault, const char *path, FILE *errors)
 {
+	char place[CFG_PLACE_BYTES];
 	char text[512];
 
 	fault_render(text, sizeof(text), profile_fault_texts[fault->id], fault->object,
 		     fault->detail, fault->have, fault->want);
-	if (fault->line != 0)
-		fprintf(errors, "%s:%u: %s\n", path, fault->line, text);
-	else
-		fprintf(errors, "%s: %s\n", path, text);
+	fprintf(errors, "%s: %s\n", cfg_place_line(path, fault->line, place), text);
 }
 
 int instance_resolve(const struct sw_config *written, struct sw_config *config,

@@ -16,6 +16,7 @@
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
+#include "sys/cfg_place.h"
 #include "sys/log.h"
 
 static struct link *find(const struct links *links, const char *name)
@@ -41,8 +42,11 @@ static struct link *add(struct links *links, const char *name)
 
 static void complain(FILE *errors, const char *path, const struct port *port)
 {
-	fprintf(errors, "%s:%u: port %s: link \"%s\" ", path, port->config->line,
-		port->config->name, config_link_name(port->devargs));
+	char place[CFG_PLACE_BYTES];
+
+	fprintf(errors, "%s: port %s: link \"%s\" ",
+		cfg_place_line(path, port->config->line, place), port->config->name,
+		config_link_name(port->devargs));
 }
 
 // Longer frames than the other end takes would be sent and never received.
@@ -50,18 +54,20 @@ static int check_mtu(const struct link *link, FILE *errors)
 {
 	const struct port_config *a = link->end[0]->config;
 	const struct port_config *b = link->end[1]->config;
+	char place[CFG_PLACE_BYTES];
 
 	if (a->mtu == b->mtu)
 		return 0;
 	complain(errors, link->path[1], link->end[1]);
-	fprintf(errors, "has MTU %u here and %u at its other end, port %s (%s:%u)\n",
-		(uint32_t)b->mtu, (uint32_t)a->mtu, a->name, link->path[0], a->line);
+	fprintf(errors, "has MTU %u here and %u at its other end, port %s (%s)\n", (uint32_t)b->mtu,
+		(uint32_t)a->mtu, a->name, cfg_place_line(link->path[0], a->line, place));
 	return -EINVAL;
 }
 
 int links_join(struct links *links, struct port *port, const char *path, FILE *errors)
 {
 	const char *name = config_link_name(port->devargs);
+	char place[2][CFG_PLACE_BYTES];
 	struct link *link;
 
 	if (name == NULL)
@@ -73,9 +79,11 @@ int links_join(struct links *links, struct port *port, const char *path, FILE *e
 		return -ENOMEM;
 	if (link->end[1] != NULL) {
 		complain(errors, path, port);
-		fprintf(errors, "has two ends already: port %s (%s:%u) and port %s (%s:%u)\n",
-			link->end[0]->config->name, link->path[0], link->end[0]->config->line,
-			link->end[1]->config->name, link->path[1], link->end[1]->config->line);
+		fprintf(errors, "has two ends already: port %s (%s) and port %s (%s)\n",
+			link->end[0]->config->name,
+			cfg_place_line(link->path[0], link->end[0]->config->line, place[0]),
+			link->end[1]->config->name,
+			cfg_place_line(link->path[1], link->end[1]->config->line, place[1]));
 		return -EINVAL;
 	}
 	port->link_end = link->end[0] != NULL;

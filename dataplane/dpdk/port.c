@@ -24,6 +24,7 @@
 #include "dataplane/dpdk/pktio.h"
 #include "dataplane/dpdk/port_pfc.h"
 #include "dataplane/dpdk/stale_socket.h"
+#include "sys/cfg_place.h"
 #include "sys/log.h"
 
 // A name as those of ports, short enough to be kept.
@@ -39,39 +40,45 @@ static bool is_link_name(const char *name)
 static int check_link_name(const struct port_config *config, const char *path, FILE *errors)
 {
 	const char *name = config_link_name(config->devargs);
+	char place[CFG_PLACE_BYTES];
 
 	if (name == NULL || is_link_name(name))
 		return 0;
-	fprintf(errors, "%s:%u: port %s: a link's name has 1 to %d letters, digits, _ - and .\n",
-		path, config->line, config->name, CONFIG_NAME_BYTES - 1);
+	fprintf(errors, "%s: port %s: a link's name has 1 to %d letters, digits, _ - and .\n",
+		cfg_place_line(path, config->line, place), config->name, CONFIG_NAME_BYTES - 1);
 	return -EINVAL;
 }
 
 static int check_link_pfc(const struct port_config *config, const char *path, FILE *errors)
 {
+	char place[CFG_PLACE_BYTES];
+
 	if (config_link_name(config->devargs) == NULL || config->pfc_path != PFC_PATH_OWN)
 		return 0;
 	fprintf(errors,
-		"%s:%u: port %s: a link is no device and has no PFC of its own: leave pfc_path "
+		"%s: port %s: a link is no device and has no PFC of its own: leave pfc_path "
 		"at its default\n",
-		path, config->line, config->name);
+		cfg_place_line(path, config->line, place), config->name);
 	return -EINVAL;
 }
 
 int port_find_driver(const struct port_config *config, const char *path, FILE *errors,
 		     const struct driver **out)
 {
+	char place[CFG_PLACE_BYTES];
+
 	*out = driver_of_devargs(config->devargs);
 	if (*out != NULL)
 		return 0;
-	fprintf(errors, "%s:%u: port %s: no driver for devargs \"%s\"\n", path, config->line,
-		config->name, config->devargs);
+	fprintf(errors, "%s: port %s: no driver for devargs \"%s\"\n",
+		cfg_place_line(path, config->line, place), config->name, config->devargs);
 	return -EINVAL;
 }
 
 int port_prepare(struct port *port, const char *switch_name, const struct port_config *config,
 		 const struct sw_profile *pf, port_t id, const char *path, FILE *errors)
 {
+	char place[CFG_PLACE_BYTES];
 	uint32_t max_mtu;
 
 	*port = (struct port){ .config = config, .ethdev = PORT_NO_DEVICE };
@@ -82,15 +89,16 @@ int port_prepare(struct port *port, const char *switch_name, const struct port_c
 	if (check_link_name(config, path, errors) != 0 || check_link_pfc(config, path, errors) != 0)
 		return -EINVAL;
 	if (driver_devargs(port->driver, config, port->devargs, sizeof(port->devargs)) != 0) {
-		fprintf(errors, "%s:%u: port %s: devargs are too long\n", path, config->line,
-			config->name);
+		fprintf(errors, "%s: port %s: devargs are too long\n",
+			cfg_place_line(path, config->line, place), config->name);
 		return -EINVAL;
 	}
 	max_mtu = driver_max_mtu(port->driver, port->devargs);
 	if (config->mtu > max_mtu) {
-		fprintf(errors, "%s:%u: port %s: MTU %u is not possible with %s, at most %u: %s\n",
-			path, config->line, config->name, (uint32_t)config->mtu, port->driver->name,
-			max_mtu, port->driver->mtu_reason);
+		fprintf(errors, "%s: port %s: MTU %u is not possible with %s, at most %u: %s\n",
+			cfg_place_line(path, config->line, place), config->name,
+			(uint32_t)config->mtu, port->driver->name, max_mtu,
+			port->driver->mtu_reason);
 		return -EINVAL;
 	}
 	return 0;

@@ -153,6 +153,8 @@ class Live(lab.SmokeTest):
         self.assertEqual(self.weft('diff'), 'switch: mac_age 300s -> 60s\n')
         self.assertIn(f'started with {self.saved}', switch.log())
         self.assertEqual(self.weft('show'), self.weft('show', '--saved'))
+        said = self.weft('set', 'port', 'Ethernet0', 'devargs=net_nil0', status=1)
+        self.assertIn(f'{switch.config}: port Ethernet0: no driver for devargs', said)
 
         # The saved text is a configuration by itself.
         check = [lab.SWITCH, '--check', '-c', self.saved]
