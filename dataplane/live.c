@@ -163,6 +163,21 @@ static int lend_descriptors(struct live_plan *plan, const char *path, FILE *erro
 	return -EINVAL;
 }
 
+// Devices belong to one switch of the process.
+static int check_devices(const struct live_plan *plan, const char *path, FILE *errors)
+{
+	// The first lcore has a part in every switch.
+	const struct worker *first = &plan->workers->worker[0];
+	int rc = 0;
+
+	for (uint32_t i = 0; i < first->instance_count; i++) {
+		if (first->instance[i] != plan->in)
+			rc |= instance_check_devices(first->instance[i], plan->config, path,
+						     errors);
+	}
+	return rc != 0 ? -EINVAL : 0;
+}
+
 static int build(struct live_plan *plan, const char *path, FILE *errors)
 {
 	struct live_next next = { .need = &plan->need, .path = path };
@@ -171,6 +186,8 @@ static int build(struct live_plan *plan, const char *path, FILE *errors)
 
 	if (rc == 0)
 		rc = metrics_check(plan->config, path, errors);
+	if (rc == 0)
+		rc = check_devices(plan, path, errors);
 	if (rc == 0)
 		rc = instance_prepare_ports(plan->config, plan->profile, path, errors, &plan->port,
 					    &plan->need);

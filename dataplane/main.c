@@ -35,13 +35,6 @@ struct program {
 	uint32_t launched; // workers
 };
 
-static bool same_device(const char *a, const char *b)
-{
-	size_t len = strcspn(a, ",");
-
-	return config_link_name(a) == NULL && strcspn(b, ",") == len && memcmp(a, b, len) == 0;
-}
-
 // Two switches of one process: names and devices are theirs alone.
 static int check_pair(const struct program *program, uint32_t i, uint32_t k)
 {
@@ -53,17 +46,8 @@ static int check_pair(const struct program *program, uint32_t i, uint32_t k)
 			b->sw.name, program->options.config[i]);
 		return -EINVAL;
 	}
-	for (uint32_t n = 0; n < a->port_count * b->port_count; n++) {
-		const struct port_config *port = &b->port[n % b->port_count];
-
-		if (!same_device(a->port[n / b->port_count].devargs, port->devargs))
-			continue;
-		log_err("%s:%u: %s: its device belongs to a port of %s already",
-			program->options.config[k], port->line, port->name,
-			program->options.config[i]);
-		return -EINVAL;
-	}
-	return 0;
+	return instance_check_devices(&program->instance[i], b, program->options.config[k],
+				      log_faults());
 }
 
 static int check_pairs(const struct program *program)

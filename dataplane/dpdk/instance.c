@@ -181,6 +181,31 @@ int instance_prepare_ports(const struct sw_config *config, const struct sw_profi
 	return rc;
 }
 
+static bool same_device(const char *a, const char *b)
+{
+	const size_t len = strcspn(a, ",");
+
+	return config_link_name(a) == NULL && strcspn(b, ",") == len && memcmp(a, b, len) == 0;
+}
+
+int instance_check_devices(const struct instance *in, const struct sw_config *next,
+			   const char *path, FILE *errors)
+{
+	const struct sw_config *own = in->config;
+	char place[CFG_PLACE_BYTES];
+
+	for (uint32_t n = 0; n < own->port_count * next->port_count; n++) {
+		const struct port_config *port = &next->port[n % next->port_count];
+
+		if (!same_device(own->port[n / next->port_count].devargs, port->devargs))
+			continue;
+		fprintf(errors, "%s: port %s: its device belongs to a port of %s already\n",
+			cfg_place_line(path, port->line, place), port->name, in->path);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int instance_load(struct instance *in, const char *path, FILE *errors)
 {
 	int rc;

@@ -54,6 +54,11 @@ int instance_prepare_ports(const struct sw_config *config, const struct sw_profi
 			   const char *path, FILE *errors, struct port **ports,
 			   struct pool_need *need);
 
+// Whether two switches of a process have devices of their own: 0, or -EINVAL with a line on
+// `errors` about the first port of `next`, configured by `path`, whose device is one of `in`.
+int instance_check_devices(const struct instance *in, const struct sw_config *next,
+			   const char *path, FILE *errors);
+
 // Writes into `config` what `written` means: presets become rows, with headroom for the ports as
 // they will be. 0, or -EINVAL with `fault` filled.
 int instance_resolve(const struct sw_config *written, struct sw_config *config,

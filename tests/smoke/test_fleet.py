@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Many switches in one process on in-memory links, and one process per switch over memif."""
+import json
 import subprocess
 import sys
 import time
@@ -38,6 +39,19 @@ class Links(lab.SmokeTest):
         # The transmit ring (64 by default) and a refused burst of 32, of frames with two tags.
         self.assertEqual(port['ring_bytes'], (64 + 32) * (1500 + 14 + 8))
         fleet.assert_conserved()
+
+    def test_foreign_device(self):
+        """A device belongs to one switch, when they start and when one is changed."""
+        fleet = lab.Fleet(self, [[NULL.format(0)], [NULL.format(1)]]).start()
+        edit = {'op': 'set', 'table': 'port', 'key': ['N'], 'knobs': {'devargs': 'net_null0,no-rx=1'}}
+        status, answer = fleet[1].request('POST', '/v1/config', json.dumps({'edits': [edit], 'force': True}))
+        self.assertEqual(status, 400, answer)
+        self.assertRegex(json.dumps(answer), f'port N: its device belongs to a port of {fleet[0].config} already')
+        fleet.assert_conserved()
+        both = lab.Fleet(self, [[NULL.format(0)], [NULL.format(0)]])
+        done = subprocess.run(both[0].argv('--check'), capture_output=True, text=True, check=False, timeout=20)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, rf'{both[1].config}:\d+: port N: its device belongs to a port of')
 
     def test_cut(self):
         """A cut takes both ends down, a healed link forwards again; a short cut is not overlooked."""
