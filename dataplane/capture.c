@@ -9,9 +9,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "dataplane/pcapng.h"
+#include "sys/time_of_day.h"
 
 enum { RING_BYTES = 4 << 20 };
 
@@ -27,14 +27,6 @@ struct capture {
 	uint64_t captured[TAP_PORTS]; // by interface
 	_Alignas(8) uint8_t block[PCAPNG_BLOCK_MAX];
 };
-
-static uint64_t time_of_day_ns(void)
-{
-	struct timespec now = { 0 };
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static uint32_t interface_of(const struct capture *capture, port_t port)
 {
@@ -95,7 +87,7 @@ static bool add_taps(struct capture *capture)
 	return true;
 }
 
-static void remove_taps(struct capture *capture)
+void capture_stop(struct capture *capture)
 {
 	struct message message = { .kind = MESSAGE_CAPTURE, .instance = capture->in };
 
@@ -223,7 +215,7 @@ bool capture_drain(struct capture *capture, struct evbuffer *out, size_t bytes_m
 			return false;
 		tap = oldest(capture, &record);
 		if (tap == NULL)
-			return true;
+			return capture->tapped;
 		add_packet(capture, out, record);
 		tap_pop(tap, record);
 	}
@@ -243,8 +235,6 @@ void capture_finish(struct capture *capture, struct evbuffer *out)
 {
 	const uint32_t count = capture->in->port_count;
 
-	remove_taps(capture);
-	capture_drain(capture, out, SIZE_MAX);
 	for (uint32_t i = 0; i <= count; i++) {
 		const port_t port = { i < count ? (uint16_t)i : PORT_NONE.v };
 		const uint64_t lost = lost_on(capture, port);
@@ -278,7 +268,7 @@ void capture_close(struct capture *capture)
 {
 	if (capture == NULL)
 		return;
-	remove_taps(capture);
+	capture_stop(capture);
 	for (uint32_t i = 0; i < LCORE_MAX; i++)
 		tap_free(capture->tap[i]);
 	free(capture);

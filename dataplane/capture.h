@@ -25,10 +25,14 @@ struct capture;
 struct capture *capture_open(struct workers *workers, struct instance *in,
 			     const struct capture_options *options, struct evbuffer *out);
 
-// Appends what has been captured since, about `bytes_max` at most. False when the count is reached.
+// Appends what has been captured since, about `bytes_max` at most. False when that was the last of
+// it: the count is reached, or the capture was stopped and the taps are empty.
 bool capture_drain(struct capture *capture, struct evbuffer *out, size_t bytes_max);
 
-// Ends the taps, appends what they still hold and the statistics of the interfaces. Once.
+// Captures no more; what the taps hold waits to be drained. Once or again.
+void capture_stop(struct capture *capture);
+
+// Appends the statistics of the interfaces, which end the stream. Once, after capture_stop().
 void capture_finish(struct capture *capture, struct evbuffer *out);
 
 // Packets captured so far, and selected but lost since the control thread was late.

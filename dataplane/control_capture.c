@@ -4,6 +4,9 @@
 // client, as long as the client keeps up: what it does not read stays in the rings, which then
 // overflow, and that is counted. So neither memory nor an lcore depends on a client.
 //
+// A capture that ends is drained the same way, a piece at a time, and then a client that reads
+// nothing for a while is given up: nobody else can have its place in the meantime.
+//
 // evhttp does not look at a connection that it writes to, hence the timer also looks whether the
 // client is still there.
 
@@ -30,6 +33,7 @@ enum {
 	DRAIN_BYTES = 2 << 20,    // at once: other requests and timers have their turn
 	BACKLOG_BYTES = 16 << 20, // that a client may be behind
 	SECONDS_MAX = 7 * 24 * 3600,
+	END_SECONDS = 10, // that a client may read nothing for when its capture ends
 };
 
 struct session {
@@ -70,10 +74,14 @@ static void release(struct session *session)
 	session->timer = NULL;
 }
 
-// The client is gone; request and connection are evhttp's.
+// The client is gone. Request and connection are evhttp's, unless it was a write that failed: then
+// the request has been taken from the connection, and is freed by its end.
 static void on_close(struct evhttp_connection *connection, void *arg)
 {
 	struct session *session = arg;
+
+	if (evhttp_request_get_connection(session->request) == NULL)
+		evhttp_send_reply_end(session->request);
 
 	log_info("%s: capture %" PRIu64 ": the client has gone",
 		 session->captures->http->in->config->sw.name, session->id);
@@ -86,10 +94,22 @@ static void send_chunk(struct session *session, struct evbuffer *chunk)
 		evhttp_send_reply_chunk(session->request, chunk);
 }
 
+// No more is captured; the timer sends the rest.
+static void stop(struct session *session)
+{
+	const struct timeval patience = { .tv_sec = END_SECONDS };
+
+	session->rounds_left = 0;
+	capture_stop(session->capture);
+	bufferevent_set_timeouts(buffer_of(session), NULL, &patience);
+}
+
+// All of it is sent.
 static void finish(struct session *session)
 {
 	struct evbuffer *chunk = evbuffer_new();
 
+	stop(session);
 	if (chunk != NULL) {
 		capture_finish(session->capture, chunk);
 		send_chunk(session, chunk);
@@ -109,11 +129,14 @@ static void finish_now(struct session *session)
 {
 	struct evbuffer *output = bufferevent_get_output(buffer_of(session));
 	struct evbuffer *rest = evbuffer_new();
+	struct capture *capture = session->capture;
 	const bool chunked = evhttp_find_header(evhttp_request_get_output_headers(session->request),
 						"Transfer-Encoding") != NULL;
 
+	capture_stop(capture);
 	if (rest != NULL) {
-		capture_finish(session->capture, rest);
+		if (!capture_drain(capture, rest, DRAIN_BYTES))
+			capture_finish(capture, rest);
 		if (!chunked && evbuffer_get_length(output) == 0)
 			evbuffer_write(rest, bufferevent_getfd(buffer_of(session)));
 		evbuffer_free(rest);
@@ -148,9 +171,10 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 		send_chunk(session, chunk);
 		evbuffer_free(chunk);
 	}
-	if (session->rounds_left != UINT64_MAX)
-		session->rounds_left--;
-	if (!more || session->rounds_left == 0)
+	if (session->rounds_left != UINT64_MAX && session->rounds_left > 0 &&
+	    --session->rounds_left == 0)
+		stop(session);
+	if (!more)
 		finish(session);
 }
 
@@ -345,6 +369,9 @@ static void start(struct captures *captures, struct evhttp_request *request,
 		bufferevent_set_timeouts(buffer_of(session), NULL, NULL);
 		evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Type",
 				  "application/x-pcapng");
+		// Its timeouts are not those of a connection that goes on.
+		evhttp_add_header(evhttp_request_get_output_headers(request), "Connection",
+				  "close");
 		evhttp_send_reply_start(request, HTTP_OK, "OK");
 		send_chunk(session, head);
 		log_info("%s: capture %" PRIu64 " begins: %s", captures->http->in->config->sw.name,
@@ -387,7 +414,7 @@ static void on_stop(struct evhttp_request *request, void *arg)
 		reply_error(request, HTTP_BADREQUEST, "id: no such capture");
 		return;
 	}
-	finish(session);
+	stop(session);
 	reply_ok(request, json_object());
 }
 

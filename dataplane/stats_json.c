@@ -23,6 +23,7 @@
 #include "dataplane/steering.h"
 #include "dataplane/take_snapshot.h"
 #include "sys/cfg_address.h"
+#include "sys/time_of_day.h"
 
 static void set_number(json_t *object, const char *key, uint64_t value)
 {
@@ -158,14 +159,6 @@ static json_t *watchdogs_json(const struct switch_config *config, bool big_red)
 	set_number(object, "threshold_ppm", config->pfc_wd_threshold);
 	set_bool(object, "big_red_switch", big_red);
 	return object;
-}
-
-static uint64_t time_of_day_ns(void)
-{
-	struct timespec now = { 0 };
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static json_t *queues_json(const struct snapshot *snapshot, uint32_t n)

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Captures of a running switch: what is selected, how tshark reads it, and every way a capture ends."""
 import collections
+import select
 import signal
+import socket
 import subprocess
 import sys
 
@@ -154,6 +156,27 @@ class Capture(lab.SmokeTest):
         self.assertEqual(sum(length == str(LEN) and int(direction, 0) == 1 for _, direction, length in rows), COUNT)
         self.assertGreaterEqual(sides['0x0800', 2], 3)
         self.assertEqual({int(row[0], 0) for row in self.read('frame.packet_flags_direction', file='in.pcapng')}, {1})
+        self.assert_conserved(self.switch)
+
+    def test_client_that_does_not_read(self):
+        """Its capture ends when it is told to, and so does the wait for it to take what is left."""
+        client = socket.socket(socket.AF_UNIX)
+        self.addCleanup(client.close)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect(str(self.dir / 'run/capture.sock'))
+        client.sendall(b'GET /v1/capture?what=port&port=Ethernet0&id=7 HTTP/1.1\r\nHost: weft\r\n\r\n')
+        lab.wait_for(lambda: ' begins: ' in self.switch.log(), 10, 'the capture')
+        captured = lambda: self.switch.port('Ethernet0')['stats']['if_in_ucast_pkts']
+        before = captured()
+        # More than the sockets hold.
+        while captured() < before + 4000:
+            self.send(0)
+        self.assertEqual(self.switch.request('POST', '/v1/capture/stop?id=7')[0], 200)
+        lab.wait_for(lambda: 'capture 7 ends' in self.switch.log(), 10, 'the end')
+        hangs_up = select.poll()
+        hangs_up.register(client, 0)
+        self.assertEqual(hangs_up.poll(0), [], 'it is waited for')
+        lab.wait_for(lambda: hangs_up.poll(0), 30, 'its connection to be closed')
         self.assert_conserved(self.switch)
 
     def test_pipe_and_ends(self):
