@@ -100,6 +100,8 @@ static void age_macs(struct agent *agent, struct instance *in)
 	workers_send(agent->workers, &message);
 }
 
+// An lcore that does not answer stops the event loop here, which is how the service manager's
+// watchdog (service.c) finds out.
 static void check_gap(struct agent *agent)
 {
 	struct lcore_stats stats[LCORE_MAX];

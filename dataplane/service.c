@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Two timers: one for the status in words, one at half of the watchdog's time. The second asks the
-// lcores and looks at the next turn whether they have answered, so it never waits for one.
+// Two timers: one for the status in words, one at half of the watchdog's time. The second runs
+// while the event loop does, and that needs every lcore: each second the loop asks all of them
+// (check_gap() in agent.c) and waits for what they answer.
 
 #include "dataplane/service.h"
 
@@ -73,8 +74,7 @@ static void on_watchdog(evutil_socket_t fd, short what, void *arg)
 {
 	struct service *service = arg;
 
-	if (workers_answer(service->workers))
-		notify_alive(&service->notify);
+	notify_alive(&service->notify);
 }
 
 static struct event *add_timer(struct event_base *base, uint64_t period_ns,

@@ -41,10 +41,6 @@ struct worker {
 	struct instance *instance[WORKER_INSTANCE_MAX];
 	uint32_t instance_count;
 	bool busy_poll; // never sleep
-	// control: rw
-	bool asked;        // by workers_answer()
-	uint32_t answered; // lcore: wo; and with what, which nobody reads:
-	struct lcore_stats answer;
 	// lcore: rw
 	bool stop;
 	ns_t visited; // time of the last visit, moved on by wanted sleep
@@ -93,10 +89,6 @@ bool workers_next_macs(struct workers *workers, struct instance *in, struct mac_
 
 // Asks every lcore of the process for its own statistics.
 void workers_stats(struct workers *workers, struct lcore_stats out[LCORE_MAX]);
-
-// True when every lcore has answered what the last call that returned true has asked; asks again
-// then. Never waits for an answer.
-bool workers_answer(struct workers *workers);
 
 // Nobody is behind this port any more: its lcore has forgotten its own copy, the others are told.
 void workers_forget_port(struct workers *workers, struct instance *in, port_t port);

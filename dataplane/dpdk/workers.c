@@ -142,28 +142,6 @@ void workers_stats(struct workers *workers, struct lcore_stats out[LCORE_MAX])
 	}
 }
 
-bool workers_answer(struct workers *workers)
-{
-	for (uint32_t i = 0; i < workers->count; i++) {
-		const struct worker *worker = &workers->worker[i];
-
-		if (worker->asked && __atomic_load_n(&worker->answered, __ATOMIC_ACQUIRE) == 0)
-			return false;
-	}
-	for (uint8_t i = 0; i < workers->count; i++) {
-		struct worker *worker = &workers->worker[i];
-		const struct message message = { .kind = MESSAGE_LCORE_STATS,
-						 .lcore = { i },
-						 .stats = &worker->answer,
-						 .done = &worker->answered };
-
-		worker->asked = true;
-		__atomic_store_n(&worker->answered, 0, __ATOMIC_RELAXED);
-		workers_send(workers, &message);
-	}
-	return true;
-}
-
 void workers_forget_port(struct workers *workers, struct instance *in, port_t port)
 {
 	const struct message message = {
