@@ -29,6 +29,7 @@ enum config_saved config_store_look(const char *path, uint64_t file_hash, FILE *
 // Moves what is saved to PATH.old. 0 or -errno.
 int config_store_put_aside(const char *path);
 
-// Saves `config`, which stands in for `file`. 0, or -errno and what was saved is as it was.
+// Saves `config`, which stands in for `file`. 0, or -errno and what was saved is as it was, which
+// is not certain after -EIO (sys/file_replace.h).
 int config_store_save(const char *path, const struct sw_config *config, const char *file,
 		      uint64_t file_hash);

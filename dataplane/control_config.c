@@ -237,8 +237,8 @@ static void save(struct control_config *cc, struct evhttp_request *request)
 	}
 	rc = config_store_save(cc->saved, in->written, in->path, in->file_hash);
 	if (rc != 0) {
-		snprintf(why, sizeof(why), "%s: %s; what was saved before still holds", cc->saved,
-			 strerror(-rc));
+		snprintf(why, sizeof(why), "%s: %s; what was saved before %s", cc->saved,
+			 strerror(-rc), rc == -EIO ? "may be lost" : "still holds");
 		log_err("%s: %s", in->config->sw.name, why);
 		reply_error(request, HTTP_INTERNAL, why);
 		return;

@@ -28,17 +28,22 @@ static FILE *create_file(const char *path)
 	return file;
 }
 
-static int sync_dir(const char *path)
+// Renames within a directory that is opened first: once the name is taken nothing but the disk can
+// go wrong any more.
+static int rename_durably(const char *from, const char *to)
 {
 	char copy[FILE_REPLACE_PATH_BYTES];
 	int fd;
-	int rc;
+	int rc = 0;
 
-	snprintf(copy, sizeof(copy), "%s", path);
+	snprintf(copy, sizeof(copy), "%s", to);
 	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	rc = fsync(fd) == 0 ? 0 : -errno;
+	if (rename(from, to) != 0)
+		rc = -errno;
+	else if (fsync(fd) != 0)
+		rc = -EIO;
 	close(fd);
 	return rc;
 }
@@ -74,11 +79,9 @@ int file_replace_finish(struct file_replace *replace)
 	int rc = finish_file(replace->file);
 
 	replace->file = NULL;
-	if (rc == 0 && rename(replace->temporary, replace->path) != 0)
-		rc = -errno;
-	if (rc != 0) {
+	if (rc == 0)
+		rc = rename_durably(replace->temporary, replace->path);
+	if (rc != 0)
 		unlink(replace->temporary);
-		return rc;
-	}
-	return sync_dir(replace->path);
+	return rc;
 }

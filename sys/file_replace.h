@@ -19,5 +19,6 @@ struct file_replace {
 // Starts a new content of the file at `path`. 0 or -errno.
 int file_replace_open(struct file_replace *replace, const char *path);
 
-// Ends it. 0, or -errno and the file is as it was.
+// Ends it. 0, or -errno and the file is as it was; after -EIO it may also be the new one, which a
+// crash may take back: the disk fails.
 int file_replace_finish(struct file_replace *replace);
