@@ -349,6 +349,23 @@ out:
 	return answer;
 }
 
+json_t *stats_json_port(struct workers *workers, struct instance *in, port_t port)
+{
+	struct snapshot *snapshot = take_snapshot(workers, in, WATERMARK_USER);
+	struct lcore_stats stats = { 0 };
+	struct message message = { .kind = MESSAGE_LCORE_STATS,
+				   .lcore = in->io[port.v].lcore,
+				   .stats = &stats };
+	json_t *answer;
+
+	if (snapshot == NULL)
+		return NULL;
+	workers_call(workers, &message);
+	answer = port_json(in, port.v, snapshot, stats.max_gap_ns);
+	free(snapshot);
+	return answer;
+}
+
 static json_t *mac_json(const struct instance *in, const struct mac_entry *entry, ns_t now)
 {
 	json_t *object = json_object();

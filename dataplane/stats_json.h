@@ -12,6 +12,9 @@
 // is short.
 json_t *stats_json(struct workers *workers, struct instance *in, enum watermark_kind watermark);
 
+// What it has about one port, without the rest.
+json_t *stats_json_port(struct workers *workers, struct instance *in, port_t port);
+
 // The answer of /v1/mac.
 json_t *stats_json_macs(struct workers *workers, struct instance *in);
 

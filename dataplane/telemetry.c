@@ -17,6 +17,7 @@
 #include <jansson.h>
 #include <rte_telemetry.h>
 
+#include "dataplane/control_reply.h"
 #include "dataplane/stats_json.h"
 
 enum { WAIT_NS = 1000000000, WORD_BYTES = 2 * CONFIG_NAME_BYTES };
@@ -133,22 +134,6 @@ static json_t *switch_answer(const json_t *stats)
 	return answer;
 }
 
-static json_t *find_port(const json_t *stats, const char *name)
-{
-	json_t *port;
-	size_t i;
-
-	json_array_foreach(json_object_get(stats, "ports"), i, port) {
-		const char *own = json_string_value(json_object_get(port, "name"));
-		const char *alias = json_string_value(json_object_get(port, "alias"));
-
-		if ((own != NULL && strcmp(own, name) == 0) ||
-		    (alias != NULL && alias[0] != '\0' && strcmp(alias, name) == 0))
-			return port;
-	}
-	return NULL;
-}
-
 // State and counters side by side, drops below; what has a command of its own is left out.
 static json_t *port_answer(json_t *port)
 {
@@ -162,16 +147,9 @@ static json_t *port_answer(json_t *port)
 	return answer;
 }
 
-static json_t *stats_answer(const struct question *question, const json_t *stats)
+static json_t *port_topic(enum topic topic, json_t *port)
 {
-	json_t *port;
-
-	if (question->topic == TOPIC_STATS)
-		return switch_answer(stats);
-	port = find_port(stats, question->port);
-	if (port == NULL)
-		return error("no such port; say SWITCH:PORT");
-	switch (question->topic) {
+	switch (topic) {
 	case TOPIC_QUEUES: return numbered(json_object_get(port, "queues"));
 	case TOPIC_PRIORITIES: return numbered(json_object_get(port, "priorities"));
 	case TOPIC_GROUPS: return numbered(json_object_get(port, "priority_groups"));
@@ -182,6 +160,20 @@ static json_t *stats_answer(const struct question *question, const json_t *stats
 	case TOPIC_COUNT: break;
 	}
 	return NULL;
+}
+
+static json_t *ask_port(const struct question *question, struct instance *in)
+{
+	const struct port *port = find_port(in, question->port);
+	json_t *stats;
+	json_t *answer;
+
+	if (port == NULL)
+		return error("no such port; say SWITCH:PORT");
+	stats = stats_json_port(all_workers, in, (port_t){ (uint16_t)(port - in->port) });
+	answer = port_topic(question->topic, stats);
+	json_decref(stats);
+	return answer;
 }
 
 static json_t *answer(const struct question *question)
@@ -201,8 +193,10 @@ static json_t *answer(const struct question *question)
 	in = find_switch(question->sw);
 	if (in == NULL)
 		return error("no such switch; see /weft/switches");
+	if (question->topic != TOPIC_STATS)
+		return ask_port(question, in);
 	stats = stats_json(all_workers, in, WATERMARK_USER);
-	answer = stats_answer(question, stats);
+	answer = switch_answer(stats);
 	json_decref(stats);
 	return answer;
 }
