@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What a client of the control socket asks to change, from the JSON of its request to edits
-// (sys/cfg_edit.h). Pure: any bytes in, edits or words out.
+// (sys/cfg_edit.h): any bytes in, edits or words out, and nothing else is looked at.
 //
 //	{ "edits": [ { "op": "set", "table": "port", "key": ["Ethernet0"],
 //	               "knobs": { "mtu": "1500", "admin": true, "speed": null } } ],
@@ -30,8 +30,8 @@ struct config_request {
 	bool dry_run;
 };
 
-// Reads a request; an empty one asks for nothing. Returns 0, or -EINVAL after lines on `errors` or
-// -ENOMEM; then there is nothing to release.
+// Reads a request; an empty one asks for nothing. Returns 0, or -EINVAL after lines on `errors`,
+// also when memory is short; then there is nothing to release.
 int config_request_parse(const char *text, size_t len, struct config_request *out, FILE *errors);
 
 // Accepts a request of zeros.

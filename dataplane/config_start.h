@@ -6,7 +6,7 @@
 
 #include "dataplane/dpdk/instance.h"
 
-// Loads the file at `path`, with every error on stderr ("FILE:LINE: ..."); then, unless `state_dir`
-// is NULL, what was saved in its place, as far as that can be used; what is used and why is logged.
-// 0, or -errno of the file and nothing left behind.
+// Loads the file at `path`, with every error where log_faults() says ("FILE:LINE: ..."); then,
+// unless `state_dir` is NULL, what was saved in its place, as far as that can be used; what is used
+// and why is logged. 0, or -errno of the file; in both cases the caller unloads the instance.
 int config_start(struct instance *in, const char *path, const char *state_dir);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // All samples of a metric stand together (both formats demand it), so the walk is row by row and
-// then switch by switch. What a label set looks like is made once per object and kept.
+// then switch by switch; the labels of an object are written anew for each of its rows. Text grows
+// by doubling, and what has no room leaves the whole text out.
 
 #include "dataplane/metrics_text.h"
 

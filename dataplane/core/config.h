@@ -102,6 +102,8 @@ struct acl_config {
 #include "schema/config.def"
 };
 
+enum { ETHERNET_BYTES = 14 }; // Ethernet header without tags, which no MTU counts
+
 // The name of the in-memory link that a port with these devargs is an end of, or NULL. It is no
 // device: two ports have it.
 static inline const char *config_link_name(const char *devargs)

@@ -4,8 +4,10 @@
 // that takes packets away which are here or on their way is judged here, against the switch as it
 // is at this moment, so that whoever replaces it can be asked first.
 //
-// Lossless traffic loses nothing when this finds nothing. Lossy traffic has no such promise: a
-// smaller limit drops more of it.
+// When this finds nothing, the change itself costs no lossless packet. What the new profile drops
+// on purpose is its own matter (an access list, an impairment), and lossy traffic has no such
+// promise: a smaller limit drops more of it. Devices that must be opened again are not looked at
+// here.
 #pragma once
 
 #include "dataplane/core/sw.h"

@@ -29,7 +29,6 @@ enum {
 	RESUME_US = 50,          // time at line rate that XON is below XOFF
 	WATCHDOG_DRAINS = 10,    // a storm is longer than this many times draining the port's share
 	DESCRIPTOR_BYTES = 1024, // mean frame for which descriptors last as long as bytes
-	ETHERNET_BYTES = 14,
 	DESCRIPTORS_MAX = 4194304, // of the knob
 };
 

@@ -7,10 +7,7 @@
 
 #include "dataplane/core/profile_build.h"
 
-enum {
-	ETHERNET_HEADER = 14,
-	FLOOD_BURST_BYTES = 32 * 1024, // what a policed port may flood at once
-};
+enum { FLOOD_BURST_BYTES = 32 * 1024 }; // what a policed port may flood at once
 
 // The rate of a port that has none: gives a quantum its length until a driver knows better.
 static const uint64_t unpaced_bps = 10000000000;
@@ -142,7 +139,7 @@ int build_ports(struct build *b)
 		name_copy(port->name, row->name);
 		port->trust_dscp = row->trust == CONFIG_TRUST_DSCP;
 		port->default_tc = (uint8_t)row->default_tc;
-		port->max_frame_bytes = (uint32_t)row->mtu + ETHERNET_HEADER;
+		port->max_frame_bytes = (uint32_t)row->mtu + ETHERNET_BYTES;
 		port->mac_limit = (uint32_t)row->mac_limit;
 		port->lcore = (lcore_t){ (uint8_t)row->lcore };
 		if (b->pf->lcore_count <= row->lcore)

@@ -10,12 +10,11 @@
 #pragma once
 
 #include "dataplane/core/charge.h"
+#include "dataplane/core/config.h"
 
 // 01:80:c2:00:00:00 to :0f, which no bridge forwards (IEEE 802.1Q 8.6.3): MAC control, LLDP and the
 // like.
 #define RESERVED_GROUP 0x0180c2000000u
-
-enum { ETHERNET_BYTES = 14 }; // Ethernet header without tags
 
 // --- stage 1: parse.c, stateless ----------------------------------------------------------------
 

@@ -20,7 +20,6 @@
 #include "dataplane/dpdk/pool.h"
 
 enum {
-	ETHERNET_BYTES = 14,
 	TAG_BYTES = 8,
 	MTU_MAX = 9216,
 	AF_PACKET_FRAMESZ = 2048, // the driver's default

@@ -591,3 +591,23 @@ Test(core_profile, vlan_of_all)
 	free(pf);
 	free(c);
 }
+
+// What links hold is taken from what groups share, and leaves them half of it at least.
+Test(profile, lends_at_most_half_of_the_shared_descriptors)
+{
+	struct sw_config *c = setup_kvm(PORTS);
+	struct profile_fault fault;
+	struct sw_profile *pf = build(c, &fault);
+	const uint32_t count = pf->descriptor_count;
+	const uint32_t shared = pf->descriptor_shared;
+
+	cr_assert_gt(shared, 2);
+	cr_assert_not(profile_lend_descriptors(pf, shared / 2 + 1));
+	cr_assert_eq(pf->descriptor_count, count);
+	cr_assert_eq(pf->descriptor_shared, shared);
+	cr_assert(profile_lend_descriptors(pf, shared / 2));
+	cr_assert_eq(pf->descriptor_count, count - shared / 2);
+	cr_assert_eq(pf->descriptor_shared, shared - shared / 2);
+	free(pf);
+	free(c);
+}
