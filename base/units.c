@@ -289,3 +289,18 @@ size_t unit_format_mask8(uint8_t mask, char *out)
 	out[len] = '\0';
 	return len;
 }
+
+size_t mac_format(uint64_t mac, char out[MAC_TEXT_BYTES])
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (uint32_t i = 0; i < MAC_TEXT_BYTES; i += 3) {
+		const uint32_t byte = mac >> (40 - i / 3 * 8) & 0xff;
+
+		out[i] = digits[byte >> 4];
+		out[i + 1] = digits[byte & 0xf];
+		out[i + 2] = ':';
+	}
+	out[MAC_TEXT_BYTES - 1] = '\0';
+	return MAC_TEXT_BYTES - 1;
+}

@@ -34,3 +34,7 @@ bool unit_parse_mask8(const char *text, size_t len, uint8_t *mask);
 // Writes a mask as the canonical list: runs of two or more as "a-b", NUL-terminated, at most
 // UNIT_TEXT_BYTES bytes. Returns the length.
 size_t unit_format_mask8(uint8_t mask, char *out);
+
+// Writes a MAC address in lower case with colons, NUL-terminated. Returns the length.
+enum { MAC_TEXT_BYTES = 18 };
+size_t mac_format(uint64_t mac, char out[MAC_TEXT_BYTES]);

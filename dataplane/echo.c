@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/checksum.h"
 
 enum {
 	IPV4_BYTES = 20,
@@ -39,21 +40,7 @@ static void set_type(uint8_t *icmp, uint8_t type)
 	sum += (uint16_t)~load_be16(icmp);
 	icmp[0] = type;
 	sum += load_be16(icmp);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	store_be16(icmp + 2, (uint16_t)~sum);
-}
-
-static void set_header_checksum(uint8_t *ip, uint32_t bytes)
-{
-	uint32_t sum = 0;
-
-	store_be16(ip + 10, 0);
-	for (uint32_t i = 0; i < bytes; i += 2)
-		sum += load_be16(ip + i);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	store_be16(ip + 10, (uint16_t)~sum);
+	store_be16(icmp + 2, checksum_end(sum));
 }
 
 static bool answer_ipv4(uint8_t *ip, uint32_t len)
@@ -69,7 +56,8 @@ static bool answer_ipv4(uint8_t *ip, uint32_t len)
 	swap(ip + 12, ip + 16, 4);
 	ip[1] &= (uint8_t)~ECN_MASK;
 	ip[8] = HOPS;
-	set_header_checksum(ip, header);
+	store_be16(ip + 10, 0);
+	store_be16(ip + 10, checksum_end(checksum_add(0, ip, header)));
 	set_type(ip + header, ECHO_REPLY);
 	return true;
 }

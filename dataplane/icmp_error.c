@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/checksum.h"
 
 enum {
 	ETHERTYPE_IPV4 = 0x0800,
@@ -120,21 +121,6 @@ static const struct {
 	[ICMP_TOO_BIG] = { 3, 4, 2, 0 },
 };
 
-// One's complement sum of whole words; an odd byte at the end is the upper half of one.
-static uint32_t sum_words(uint32_t sum, const uint8_t *p, uint32_t bytes)
-{
-	for (uint32_t i = 0; i + 1 < bytes; i += 2)
-		sum += load_be16(p + i);
-	return bytes % 2 != 0 ? sum + ((uint32_t)p[bytes - 1] << 8) : sum;
-}
-
-static uint16_t fold(uint32_t sum)
-{
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)~sum;
-}
-
 static void make_ipv4(const struct icmp_subject *subject, const uint8_t *own_address,
 		      struct icmp_error *out)
 {
@@ -153,13 +139,13 @@ static void make_ipv4(const struct icmp_subject *subject, const uint8_t *own_add
 	ip[9] = ICMP;
 	memcpy(ip + 12, own_address, 4);
 	memcpy(ip + 16, quote + 12, 4);
-	store_be16(ip + 10, fold(sum_words(0, ip, IPV4_BYTES)));
+	store_be16(ip + 10, checksum_end(checksum_add(0, ip, IPV4_BYTES)));
 	icmp[0] = kinds[subject->cause].type;
 	icmp[1] = kinds[subject->cause].code;
 	if (subject->cause == ICMP_TOO_BIG) // RFC 1191 4
 		store_be16(icmp + 6, (uint16_t)subject->mtu);
-	store_be16(icmp + 2,
-		   fold(sum_words(sum_words(0, icmp, ICMP_BYTES), quote, out->quote_bytes)));
+	store_be16(icmp + 2, checksum_end(checksum_add(checksum_add(0, icmp, ICMP_BYTES), quote,
+						       out->quote_bytes)));
 }
 
 static void make_ipv6(const struct icmp_subject *subject, const uint8_t *own_address,
@@ -186,9 +172,10 @@ static void make_ipv6(const struct icmp_subject *subject, const uint8_t *own_add
 	if (subject->cause == ICMP_TOO_BIG)
 		store_be32(icmp + 4, subject->mtu);
 	// RFC 4443 2.3: over addresses, length and next header, too.
-	store_be16(icmp + 2, fold(sum_words(sum_words(sum_words(bytes + ICMPV6, ip + 8, 32), icmp,
-						      ICMP_BYTES),
-					    quote, out->quote_bytes)));
+	store_be16(icmp + 2,
+		   checksum_end(checksum_add(checksum_add(checksum_add(bytes + ICMPV6, ip + 8, 32),
+							  icmp, ICMP_BYTES),
+					     quote, out->quote_bytes)));
 }
 
 bool icmp_error_make(const struct icmp_subject *subject, uint64_t own_mac,

@@ -83,7 +83,7 @@ void lldp_ours(const struct lldp *lldp, port_t port, struct lldp_info *out)
 void lldp_name(const struct lldp_info *info, char out[LLDP_WORDS_BYTES])
 {
 	if (lldp_text_words(&info->system_name, out) == 0)
-		lldp_id_words(&info->chassis, lldp_chassis_is_mac(&info->chassis), out);
+		lldp_chassis_words(&info->chassis, out);
 }
 
 static uint32_t make(const struct lldp *lldp, port_t port, const struct lldp_info *info,
@@ -138,7 +138,7 @@ static void log_neighbor(struct lldp *lldp, port_t port, const struct lldp_info 
 	if (!may_log(lldp, port))
 		return;
 	lldp_name(info, name);
-	lldp_id_words(&info->port, lldp_port_is_mac(&info->port), at);
+	lldp_port_words(&info->port, at);
 	log_info("%s: %s: LLDP neighbour %s, port %s, %s", lldp->in->config->sw.name,
 		 lldp->in->config->port[port.v].name, name, at, what);
 }

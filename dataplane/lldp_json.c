@@ -154,10 +154,10 @@ static json_t *info_json(const struct lldp_info *info)
 	json_t *object = json_object();
 
 	set_text(object, "chassis_kind", chassis_kind(info->chassis.subtype));
-	lldp_id_words(&info->chassis, lldp_chassis_is_mac(&info->chassis), words);
+	lldp_chassis_words(&info->chassis, words);
 	set_text(object, "chassis", words);
 	set_text(object, "port_kind", port_kind(info->port.subtype));
-	lldp_id_words(&info->port, lldp_port_is_mac(&info->port), words);
+	lldp_port_words(&info->port, words);
 	set_text(object, "port", words);
 	set_number(object, "ttl_s", info->ttl_seconds);
 	set_words(object, "port_description", &info->port_description);
@@ -272,7 +272,7 @@ json_t *lldp_json_seen(const struct instance *in, port_t port)
 	if (state->neighbor_count == 0)
 		return json_null();
 	lldp_name(info, name);
-	lldp_id_words(&info->port, lldp_port_is_mac(&info->port), at);
+	lldp_port_words(&info->port, at);
 	return json_pack("{s:s, s:s}", "neighbor", name, "port", at);
 }
 

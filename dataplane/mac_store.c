@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/hash.h"
+#include "base/units.h"
 #include "dataplane/dpdk/snapshot.h"
 #include "sys/cfg_address.h"
 #include "sys/file_replace.h"

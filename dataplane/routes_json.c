@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/units.h"
 #include "dataplane/dpdk/snapshot.h"
 #include "dataplane/routes.h"
 #include "sys/cfg_address.h"

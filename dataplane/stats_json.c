@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/bytes.h"
+#include "base/units.h"
 #include "dataplane/dpdk/eal.h"
 #include "dataplane/dpdk/snapshot.h"
 #include "dataplane/headroom.h"
@@ -22,7 +23,6 @@
 #include "dataplane/qos_json.h"
 #include "dataplane/steering.h"
 #include "dataplane/take_snapshot.h"
-#include "sys/cfg_address.h"
 #include "sys/time_of_day.h"
 
 static void set_number(json_t *object, const char *key, uint64_t value)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/units.h"
 
 enum {
 	L2_BYTES = 14,
@@ -417,16 +418,6 @@ bool lldp_same_id(const struct lldp_id *a, const struct lldp_id *b)
 	       memcmp(a->bytes, b->bytes, a->len) == 0;
 }
 
-bool lldp_chassis_is_mac(const struct lldp_id *id)
-{
-	return id->subtype == LLDP_CHASSIS_MAC && id->len == MAC_BYTES;
-}
-
-bool lldp_port_is_mac(const struct lldp_id *id)
-{
-	return id->subtype == LLDP_PORT_MAC && id->len == MAC_BYTES;
-}
-
 static size_t words(const uint8_t *bytes, uint32_t len, char out[LLDP_WORDS_BYTES])
 {
 	for (uint32_t i = 0; i < len; i++)
@@ -440,17 +431,19 @@ size_t lldp_text_words(const struct lldp_text *text, char out[LLDP_WORDS_BYTES])
 	return words((const uint8_t *)text->bytes, text->len, out);
 }
 
-size_t lldp_id_words(const struct lldp_id *id, bool mac, char out[LLDP_WORDS_BYTES])
+static size_t id_words(const struct lldp_id *id, uint8_t mac_subtype, char out[LLDP_WORDS_BYTES])
 {
-	static const char digits[] = "0123456789abcdef";
-	size_t at = 0;
+	if (id->subtype == mac_subtype && id->len == MAC_BYTES)
+		return mac_format(load_be48(id->bytes), out);
+	return words(id->bytes, id->len, out);
+}
 
-	if (!mac)
-		return words(id->bytes, id->len, out);
-	for (uint32_t i = 0; i < MAC_BYTES; i++) {
-		out[at++] = digits[id->bytes[i] >> 4];
-		out[at++] = digits[id->bytes[i] & 0xf];
-		out[at++] = i + 1 < MAC_BYTES ? ':' : '\0';
-	}
-	return at - 1;
+size_t lldp_chassis_words(const struct lldp_id *id, char out[LLDP_WORDS_BYTES])
+{
+	return id_words(id, LLDP_CHASSIS_MAC, out);
+}
+
+size_t lldp_port_words(const struct lldp_id *id, char out[LLDP_WORDS_BYTES])
+{
+	return id_words(id, LLDP_PORT_MAC, out);
 }

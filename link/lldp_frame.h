@@ -148,12 +148,9 @@ bool lldp_decode(const uint8_t *frame_bytes, uint32_t len, uint32_t at, struct l
 // Text of a port or chassis as people write it, NUL-terminated: addresses with colons; what cannot
 // be printed becomes '?'. Returns the length.
 enum { LLDP_WORDS_BYTES = 256 };
-size_t lldp_id_words(const struct lldp_id *id, bool mac, char out[LLDP_WORDS_BYTES]);
+size_t lldp_chassis_words(const struct lldp_id *id, char out[LLDP_WORDS_BYTES]);
+size_t lldp_port_words(const struct lldp_id *id, char out[LLDP_WORDS_BYTES]);
 size_t lldp_text_words(const struct lldp_text *text, char out[LLDP_WORDS_BYTES]);
-
-// Whether the subtype of a chassis or a port says that it is a MAC address.
-bool lldp_chassis_is_mac(const struct lldp_id *id);
-bool lldp_port_is_mac(const struct lldp_id *id);
 
 // Copies a text, cut to what fits.
 void lldp_set_text(struct lldp_text *out, const char *text);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/checksum.h"
 
 enum {
 	ETHERTYPE_IPV4 = 0x0800,
@@ -82,22 +83,10 @@ static bool read_arp(const uint8_t *arp, uint32_t len, struct neighbor_message *
 	return is_unicast_mac(out->mac);
 }
 
-static uint32_t sum_words(uint32_t sum, const uint8_t *p, uint32_t bytes)
-{
-	for (uint32_t i = 0; i + 1 < bytes; i += 2)
-		sum += load_be16(p + i);
-	return bytes % 2 != 0 ? sum + ((uint32_t)p[bytes - 1] << 8) : sum;
-}
-
 // RFC 4443 2.3: over addresses, length, next header and the message. 0 when it is right already.
 static uint16_t icmp_checksum(const uint8_t *ip, const uint8_t *icmp, uint32_t bytes)
 {
-	uint32_t sum = sum_words(bytes + ICMPV6, ip + 8, 32);
-
-	sum = sum_words(sum, icmp, bytes);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)~sum;
+	return checksum_end(checksum_add(checksum_add(bytes + ICMPV6, ip + 8, 32), icmp, bytes));
 }
 
 // The link-layer address among the options, *mac unchanged when there is none.

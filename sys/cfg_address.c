@@ -6,7 +6,6 @@
 #include "sys/cfg_address.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -59,12 +58,4 @@ bool mac_parse(const char *text, uint64_t *mac)
 	}
 	*mac = value;
 	return true;
-}
-
-void mac_format(uint64_t mac, char out[MAC_TEXT_BYTES])
-{
-	snprintf(out, MAC_TEXT_BYTES, "%02x:%02x:%02x:%02x:%02x:%02x",
-		 (unsigned int)(mac >> 40 & 0xff), (unsigned int)(mac >> 32 & 0xff),
-		 (unsigned int)(mac >> 24 & 0xff), (unsigned int)(mac >> 16 & 0xff),
-		 (unsigned int)(mac >> 8 & 0xff), (unsigned int)(mac & 0xff));
 }

@@ -10,10 +10,6 @@
 // behind the length are kept (ip_prefix_canonical()). False, and *out untouched, for anything else.
 bool ip_prefix_parse(const char *text, struct ip_prefix *out);
 
-// Reads six pairs of hexadecimal digits with colons between them. False, and *mac untouched, for
-// anything else.
+// Reads six pairs of hexadecimal digits with colons between them, as mac_format() writes them.
+// False, and *mac untouched, for anything else.
 bool mac_parse(const char *text, uint64_t *mac);
-
-// Writes a MAC address in lower case; mac_parse() reads it back.
-enum { MAC_TEXT_BYTES = 18 };
-void mac_format(uint64_t mac, char out[MAC_TEXT_BYTES]);

@@ -14,6 +14,7 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
+#include "base/wire.h"
 #include "dataplane/xdp/steer_map.h"
 
 enum {
@@ -23,7 +24,6 @@ enum {
 	ETHERTYPE_IPV6 = 0x86dd,
 	ETHERTYPE_MAC_CONTROL = 0x8808,
 	ETHERTYPE_STAG = 0x88a8,
-	ETHERTYPE_LLDP = 0x88cc,
 	ETHERTYPE_ROCE_V1 = 0x8915,
 
 	PROTO_HOP_BY_HOP = 0,
@@ -46,7 +46,6 @@ enum {
 	BTH_BYTES = 12,
 	ND_BYTES = 24,
 
-	ROCE_UDP_PORT = 4791,
 	ND_SOLICITATION = 135,
 	ND_ADVERTISEMENT = 136,
 	ND_HOP_LIMIT = 255,
@@ -359,7 +358,7 @@ static __always_inline struct verdict steer_frame(const struct frame *f,
 		return steer_ipv6(f, at, port);
 	if (ethertype == ETHERTYPE_MAC_CONTROL)
 		return taken(STEER_MAC_CONTROL);
-	if (ethertype == ETHERTYPE_LLDP)
+	if (ethertype == LLDP_ETHERTYPE)
 		return taken(STEER_LLDP);
 	if (ethertype == ETHERTYPE_ROCE_V1)
 		return taken(STEER_ROCE_V1);

@@ -69,9 +69,9 @@ static void check_names(const struct lldp_info *info)
 	size_t len = lldp_text_words(&info->system_name, words);
 
 	check_words(words, len, sizeof(words));
-	len = lldp_id_words(&info->chassis, lldp_chassis_is_mac(&info->chassis), words);
+	len = lldp_chassis_words(&info->chassis, words);
 	check_words(words, len, sizeof(words));
-	len = lldp_id_words(&info->port, lldp_port_is_mac(&info->port), words);
+	len = lldp_port_words(&info->port, words);
 	check_words(words, len, sizeof(words));
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // base/bytes.h: network order is the most significant byte first (RFC 1700), and bounds that cannot
-// overflow.
+// overflow. base/checksum.h: the example of RFC 1071 section 3.
 
 #include "base/bytes.h"
+#include "base/checksum.h"
 
 #include "tests/table.h"
 
@@ -57,4 +58,26 @@ static const struct {
 TABLE_TEST(bytes, bounds, row, bounds_rows)
 {
 	cr_assert_eq(frame_has(row->len, row->offset, row->count), row->want, "%s", row->what);
+}
+
+static const struct {
+	const char *what;
+	uint8_t bytes[10];
+	uint32_t count;
+	uint16_t checksum;
+} checksum_rows[] = {
+	{ "nothing", { 0 }, 0, 0xffff },
+	{ "RFC 1071", { 0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7 }, 8, 0xffff - 0xddf2 },
+	{ "an odd byte", { 0x12 }, 1, 0xffff - 0x1200 },
+	{ "a carry out of the carry", { 0xff, 0xff, 0xff, 0xff, 0x00, 0x01 }, 6, 0xfffe },
+	{ "its own is there",
+	  { 0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7, 0x22, 0x0d },
+	  10,
+	  0 },
+};
+
+TABLE_TEST(checksum, is_the_complement_of_the_sum, row, checksum_rows)
+{
+	cr_assert_eq(checksum_end(checksum_add(0, row->bytes, row->count)), row->checksum, "%s",
+		     row->what);
 }

@@ -226,3 +226,22 @@ Test(units, every_mask_reads_back)
 		cr_assert_eq(back, mask, "%s", text);
 	}
 }
+
+static const struct {
+	const char *what;
+	uint64_t mac;
+	const char *text;
+} mac_rows[] = {
+	{ "zero", 0, "00:00:00:00:00:00" },
+	{ "every digit, lower case", 0x0123456789abull, "01:23:45:67:89:ab" },
+	{ "all ones", 0xffffffffffffull, "ff:ff:ff:ff:ff:ff" },
+	{ "nothing above", 0xffff00000000cdefull, "00:00:00:00:cd:ef" },
+};
+
+TABLE_TEST(units, writes_mac_addresses, row, mac_rows)
+{
+	char text[MAC_TEXT_BYTES];
+
+	cr_assert_eq(mac_format(row->mac, text), strlen(row->text), "%s", row->what);
+	cr_assert_str_eq(text, row->text, "%s", row->what);
+}

@@ -297,10 +297,11 @@ Test(link_lldp_frame, lldpd_is_understood)
 	read_capture(frame, len);
 	cr_assert(lldp_decode(frame[0], len[0], AT, &info));
 	cr_expect_eq(info.ttl_seconds, 120);
-	cr_expect(lldp_chassis_is_mac(&info.chassis));
-	lldp_id_words(&info.chassis, true, words);
+	lldp_chassis_words(&info.chassis, words);
 	cr_expect_str_eq(words, "02:00:00:00:77:0b");
-	cr_expect(lldp_port_is_mac(&info.port));
+	cr_expect_eq(info.port.subtype, LLDP_PORT_MAC);
+	lldp_port_words(&info.port, words);
+	cr_expect_str_eq(words, "02:00:00:00:77:0b");
 	check_words(&info.system_description, "lldpd in a network namespace");
 	check_words(&info.port_description, "eth0");
 	cr_expect_eq(info.capabilities,

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/units.h"
 #include "sys/cfg_value.h"
 #include "tests/table.h"
 
