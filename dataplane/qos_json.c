@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "dataplane/core/maps.h"
+#include "sys/cfg_row.h"
 #include "sys/cfg_value.h"
 
 static void set_number(json_t *object, const char *key, uint64_t value)
@@ -133,6 +134,14 @@ static json_t *knob_json(const struct config_knob *knob, const uint8_t *field)
 	return json_string(text);
 }
 
+// The word of an enumeration, as the file has it.
+static json_t *word_json(const char *table, const char *key, uint64_t value)
+{
+	const struct config_table *in = cfg_find_table(config_tables, CONFIG_TABLE_COUNT, table);
+
+	return knob_json(cfg_find_knob(in, key), (const uint8_t *)&value);
+}
+
 static json_t *row_json(const struct config_table *table, const uint8_t *row)
 {
 	json_t *object = json_object();
@@ -189,16 +198,6 @@ static json_t *tables_json(const struct sw_config *config)
 
 enum { MAP_TYPES = CONFIG_MAP_PFC_TO_PG + 1 };
 
-static const char *const map_types[MAP_TYPES] = {
-	[CONFIG_MAP_DSCP_TO_TC] = "dscp_to_tc",
-	[CONFIG_MAP_DOT1P_TO_TC] = "dot1p_to_tc",
-	[CONFIG_MAP_ETHERTYPE_TO_TC] = "ethertype_to_tc",
-	[CONFIG_MAP_TC_TO_QUEUE] = "tc_to_queue",
-	[CONFIG_MAP_TC_TO_PG] = "tc_to_pg",
-	[CONFIG_MAP_PFC_TO_QUEUE] = "pfc_to_queue",
-	[CONFIG_MAP_PFC_TO_PG] = "pfc_to_pg",
-};
-
 static const char *map_of(const struct port_config *port, enum config_map_type type)
 {
 	switch (type) {
@@ -225,12 +224,12 @@ static const char *map_text(const struct sw_config *config, enum config_map_type
 	return text != NULL ? text : "";
 }
 
-static bool is_listed(const json_t *list, enum config_map_type type, const char *name)
+static bool is_listed(const json_t *list, const json_t *type, const char *name)
 {
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *map = json_array_get(list, i);
 
-		if (strcmp(json_string_value(json_object_get(map, "type")), map_types[type]) == 0 &&
+		if (json_equal(json_object_get(map, "type"), type) &&
 		    strcmp(json_string_value(json_object_get(map, "name")), name) == 0)
 			return true;
 	}
@@ -245,15 +244,13 @@ static json_t *maps_json(const struct sw_config *config)
 	for (uint32_t i = 0; i < MAP_TYPES * config->port_count; i++) {
 		const enum config_map_type type = (enum config_map_type)(i / config->port_count);
 		const char *name = map_of(&config->port[i % config->port_count], type);
-		json_t *map;
+		json_t *word = word_json("map", "type", type);
 
-		if (is_listed(list, type, name))
-			continue;
-		map = json_object();
-		set_text(map, "type", map_types[type]);
-		set_text(map, "name", name);
-		set_text(map, "map", map_text(config, type, name));
-		json_array_append_new(list, map);
+		if (!is_listed(list, word, name))
+			json_array_append_new(list,
+					      json_pack("{s:O, s:s, s:s}", "type", word, "name",
+							name, "map", map_text(config, type, name)));
+		json_decref(word);
 	}
 	return list;
 }
@@ -306,9 +303,13 @@ static json_t *port_json(const struct sw_config *config, const struct port_confi
 
 	set_text(object, "name", row->name);
 	set_text(object, "alias", row->alias);
-	set_text(object, "trust", row->trust == CONFIG_TRUST_PCP ? "pcp" : "dscp");
-	for (uint32_t i = 0; i < MAP_TYPES; i++)
-		set_text(maps, map_types[i], map_of(row, (enum config_map_type)i));
+	json_object_set_new(object, "trust", word_json("port", "trust", row->trust));
+	for (uint32_t i = 0; i < MAP_TYPES; i++) {
+		json_t *type = word_json("map", "type", i);
+
+		set_text(maps, json_string_value(type), map_of(row, (enum config_map_type)i));
+		json_decref(type);
+	}
 	for (uint32_t i = 0; i < QUEUE_COUNT; i++) {
 		json_t *queue = json_object();
 
