@@ -87,9 +87,6 @@ route = ({ prefix = "11.9.0.0/16"; via = "drop"; });
         self.assertEqual(self.drops(switch, 'EXCEEDS_L3_MTU'), 1)
         self.assertIn(f'mtu {MTU_B}', lab.run('ip', '-n', self.a.name, 'route', 'get', self.b.ipv4))
         self.assertIn('bytes from', self.ping(self.b.ipv4, '-M', 'do', '-s', '1472'), 'the longest that fits')
-        sent = self.counters(switch)['icmp_sent']
-        self.assertNotIn('From', self.ping('10.2.0.1', '-M', 'dont', '-s', '100'))
-        self.assertEqual(self.counters(switch)['icmp_sent'], sent)
         self.assert_conserved(switch)
 
     def test_may_be_fragmented(self):
@@ -101,7 +98,10 @@ route = ({ prefix = "11.9.0.0/16"; via = "drop"; });
         udp.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, 0)
         udp.sendto(bytes(4000), (self.b.ipv4, ROCE))
         lab.wait_for(lambda: self.drops(switch, 'EXCEEDS_L3_MTU') == 1, 10, 'the drop')
-        self.assertEqual(self.counters(switch)['icmp_sent'], 0)
+        # Answers are made in the order of what they answer: the second would be behind the first.
+        self.assertIn('Frag needed', self.ping(self.b.ipv4, '-M', 'do', '-s', '4000', count=1))
+        self.assertEqual(self.drops(switch, 'EXCEEDS_L3_MTU'), 2)
+        self.assertEqual(self.counters(switch)['icmp_sent'], 1)
         self.assert_conserved(switch)
 
     def test_too_big_for_roce(self):
@@ -133,11 +133,16 @@ route = ({ prefix = "11.9.0.0/16"; via = "drop"; });
         done = subprocess.run(['ip', 'netns', 'exec', self.a.name, 'ping', '-f', '-c', '2000', '-w', '2',
                                '99.0.0.1'], capture_output=True, text=True, check=False, timeout=30)
         sent = int(re.search(r'(\d+) packets transmitted', done.stdout)[1])
-        counted = self.counters(switch)
+        lab.wait_for(lambda: self.drops(switch, 'NO_ROUTE') >= sent, 10, 'all are dropped')
         self.assertEqual(self.drops(switch, 'NO_ROUTE'), sent)
+
+        def judged():
+            counted = self.counters(switch)
+            return counted if counted['icmp_sent'] + counted['icmp_policed'] >= sent else None
+        counted = lab.wait_for(judged, 10, 'all are answered or policed')
+        self.assertEqual(counted['icmp_sent'] + counted['icmp_policed'], sent)
         self.assertGreater(counted['icmp_sent'], 0)
         self.assertLessEqual(counted['icmp_sent'], 20 * 3 + 10)     # two seconds, and a burst
-        self.assertEqual(counted['icmp_sent'] + counted['icmp_policed'], sent)
         self.assert_conserved(switch)
 
 
