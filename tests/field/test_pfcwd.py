@@ -124,11 +124,10 @@ class Pfcwd(Watched):
         self.assertEqual(self.queue(FORWARD, 3, 'pfc_wd_tx_packets'), 13)
         self.assertEqual(self.queue(FORWARD, 3, 'pfc_wd_rx_packets'), 3)
         self.calm(FORWARD)
-        self.hold(FORWARD)
-        self.send(SRC, FORWARD, 2, LEN, dscp=3)
-        self.assertEqual(self.stat(FORWARD, 'queue', 3, 'curr_occupancy_packets'), 2)
-        self.release(FORWARD)
-        self.drain()
+        self.storm(FORWARD, waiting=2)      # only a queue that is held can be found again
+        self.wait_stat(15, FORWARD, 'queue', 3, 'pfc_wd_tx_packets')
+        self.calm(FORWARD)
+        self.assertEqual(self.storms(FORWARD), (2, 2))
         self.assertEqual(self.drops(), {})
 
     def test_function_alert(self):
