@@ -422,6 +422,10 @@ class Host:
                               check=False, timeout=60)
         return done.stdout.count('bytes from')
 
+    def reach(self, other):
+        """Waits for three answers in a row: behind a link that has just come up the first frames may be lost."""
+        wait_for(lambda: self.ping(other) == 3, 20, f'answers from {other.address}')
+
     def raw_socket(self):
         """A packet socket on eth0, made inside the namespace."""
         with inside(self.name):
