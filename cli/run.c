@@ -13,6 +13,7 @@
 #include "cli/baseline.h"
 #include "cli/client.h"
 #include "cli/ports.h"
+#include "cli/target.h"
 #include "cli/watch.h"
 
 enum { TARGET_BYTES = 256 };
@@ -29,13 +30,6 @@ struct running {
 	bool cleared; // counters that are shown have been cleared by the user
 };
 
-// Whether a word would be more than one value of a request: no name of a port, address or number
-// has such a character.
-static bool is_no_value(const char *word)
-{
-	return word[strcspn(word, " \r\n&?#%+")] != '\0';
-}
-
 // Makes the last words values of the query: ?port=Ethernet4&queue=3&on=on. False after a line on
 // stderr when one cannot be a value.
 static bool add_values(struct running *run)
@@ -44,17 +38,13 @@ static bool add_values(struct running *run)
 	const char *key = command_value_keys(run->command);
 
 	for (uint32_t i = 0; i < count; i++) {
-		const char *word = run->values[i];
-		const size_t key_len = strcspn(key, " ");
-		const size_t len = strlen(run->target);
+		const size_t len = strcspn(key, " ");
+		char name[16];
 
-		if (is_no_value(word) || len + key_len + strlen(word) + 2 >= TARGET_BYTES) {
-			fprintf(stderr, "weft: %s: %s is no value\n", run->command->words, word);
+		snprintf(name, sizeof(name), "%.*s", (int)len, key);
+		if (!target_add(run->target, TARGET_BYTES, name, run->values[i]))
 			return false;
-		}
-		snprintf(run->target + len, TARGET_BYTES - len, "%c%.*s=%s", i == 0 ? '?' : '&',
-			 (int)key_len, key, word);
-		key += key_len + 1;
+		key += len + 1;
 	}
 	return true;
 }
@@ -72,29 +62,20 @@ static const char *kind_of(const struct running *run)
 	return run->command->takes & TAKES_KIND ? run->options->kind : NULL;
 }
 
-// The request of a command; false when the word behind it would change its meaning: what no port's
-// name and no address may hold.
+// The request of a command. False after a line on stderr when a word cannot be a value of it.
 static bool make_target(struct running *run)
 {
 	const enum command_takes takes = run->command->takes;
 	const char *kind = kind_of(run);
 	const char *word = first_value(run);
-	const char *key = NULL;
 
-	if (word != NULL && takes & TAKES_ONE_PORT)
-		key = "&port=";
-	if (word != NULL && takes & TAKES_PREFIX)
-		key = "?prefix=";
-	if (key != NULL && is_no_value(word)) {
-		fprintf(stderr, "weft: no %s %s; see weft show %s\n",
-			takes & TAKES_PREFIX ? "prefix" : "port", word,
-			takes & TAKES_PREFIX ? "route" : "interface");
+	snprintf(run->target, TARGET_BYTES, "%s", run->command->target);
+	if (kind != NULL && !target_add(run->target, TARGET_BYTES, "watermark", kind))
 		return false;
-	}
-	snprintf(run->target, TARGET_BYTES, "%s%s%s%s%s", run->command->target,
-		 kind != NULL ? "?watermark=" : "", kind != NULL ? kind : "",
-		 key != NULL ? key : "", key != NULL ? word : "");
-	return true;
+	if (word != NULL && takes & (TAKES_ONE_PORT | TAKES_PREFIX) &&
+	    !target_add(run->target, TARGET_BYTES, takes & TAKES_PREFIX ? "prefix" : "port", word))
+		return false;
+	return add_values(run);
 }
 
 int run_status(enum client_fault fault)
@@ -291,8 +272,6 @@ int run_command(const struct command *command, const struct options *options,
 	if (command->takes & LOOPS)
 		return watch_run(command, options, first_value(&run));
 	if (!make_target(&run))
-		return EXIT_REFUSED;
-	if (command_value_count(command) > 0 && !add_values(&run))
 		return EXIT_USAGE;
 	if (options->name != NULL && strcmp(options->name, "all") == 0 &&
 	    client_list(options->run_dir, &names) == 0 && names.count > 0)
