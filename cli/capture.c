@@ -17,6 +17,7 @@
 
 #include "cli/client.h"
 #include "cli/run.h"
+#include "cli/target.h"
 
 enum {
 	TARGET_BYTES = 512,
@@ -31,7 +32,7 @@ enum {
 struct writer {
 	FILE *file;
 	const char *name;
-	uint8_t block[BLOCK_MAX]; // the part that has come
+	uint8_t bytes[BLOCK_MAX]; // what has come and is not a whole block yet
 	size_t len;
 	uint64_t packets;
 	uint64_t lost;
@@ -58,20 +59,9 @@ static void watch_signals(void)
 
 // --- the request --------------------------------------------------------------------------------
 
-// Adds &key=value; false after a line on stderr when the value would be more than a value.
 static bool add(char target[TARGET_BYTES], const char *key, const char *value)
 {
-	const size_t len = strlen(target);
-
-	if (value == NULL)
-		return true;
-	if (value[0] == '\0' || value[strcspn(value, " \r\n&?#%+")] != '\0' ||
-	    len + strlen(key) + strlen(value) + 3 > TARGET_BYTES) {
-		fprintf(stderr, "weft: capture: %s is no %s\n", value, key);
-		return false;
-	}
-	snprintf(target + len, TARGET_BYTES - len, "&%s=%s", key, value);
-	return true;
+	return value == NULL || target_add(target, TARGET_BYTES, key, value);
 }
 
 static bool make_target(const struct command *command, const struct options *options,
@@ -120,39 +110,37 @@ static uint64_t lost_of(const uint8_t *block, size_t len)
 }
 
 // Writes a whole block. False when that fails.
-static bool write_block(struct writer *writer, size_t len)
+static bool write_block(struct writer *writer, const uint8_t *block, size_t len)
 {
-	const uint32_t type = word_at(writer->block);
+	const uint32_t type = word_at(block);
 
-	if (fwrite(writer->block, 1, len, writer->file) != len)
+	if (fwrite(block, 1, len, writer->file) != len)
 		return false;
 	writer->packets += type == BLOCK_PACKET;
 	if (type == BLOCK_STATISTICS) {
-		writer->lost += lost_of(writer->block, len);
+		writer->lost += lost_of(block, len);
 		writer->ended = true;
 	}
 	return true;
 }
 
-// Writes the blocks that have come whole: 0, or -errno.
+// Writes the blocks that have come whole, and moves the rest to the front once: 0, or -errno.
 static int write_blocks(struct writer *writer)
 {
 	size_t at = 0;
 
 	while (writer->len - at >= 8) {
-		const uint32_t bytes = word_at(writer->block + at + 4);
+		const uint32_t bytes = word_at(writer->bytes + at + 4);
 
 		if (bytes < 12 || bytes % 4 != 0 || bytes > BLOCK_MAX)
 			return -EPROTO;
 		if (writer->len - at < bytes)
 			break;
-		memmove(writer->block, writer->block + at, writer->len - at);
-		writer->len -= at;
-		at = bytes;
-		if (!write_block(writer, bytes))
+		if (!write_block(writer, writer->bytes + at, bytes))
 			return -errno;
+		at += bytes;
 	}
-	memmove(writer->block, writer->block + at, writer->len - at);
+	memmove(writer->bytes, writer->bytes + at, writer->len - at);
 	writer->len -= at;
 	return fflush(writer->file) == 0 ? 0 : -errno;
 }
@@ -180,7 +168,7 @@ static int copy(struct client_stream *stream, struct writer *writer, const struc
 		if (signals > 0 && !asked)
 			ask_to_stop(options, id);
 		asked = signals > 0;
-		n = client_read(stream, writer->block + writer->len, BLOCK_MAX - writer->len,
+		n = client_read(stream, writer->bytes + writer->len, BLOCK_MAX - writer->len,
 				WAIT_MS);
 		if (n == 0)
 			return 0;
@@ -251,8 +239,12 @@ int capture_run(const struct command *command, const struct options *options,
 	char id[24];
 	int rc;
 
+	if (writer == NULL) {
+		fputs("weft: capture: no memory\n", stderr);
+		return EXIT_REFUSED;
+	}
 	snprintf(id, sizeof(id), "%ld", (long)getpid());
-	if (writer == NULL || !make_target(command, options, values, value_count, id, target) ||
+	if (!make_target(command, options, values, value_count, id, target) ||
 	    (writer->file = open_file(options->write)) == NULL)
 		goto out;
 	writer->name = options->write;

@@ -358,13 +358,14 @@ static const char *behind_head(const struct reply_buffer *buffer)
 
 // Reads the head of an answer; what came behind it stays in the buffer, from *body on. False after
 // a line on stderr.
-static bool read_head(int fd, const char *path, struct reply_buffer *buffer, size_t *body)
+static bool read_head(const struct client_request *request, int fd, const char *path,
+		      struct reply_buffer *buffer, size_t *body)
 {
 	const char *found = NULL;
 
 	while (found == NULL) {
 		if (receive(fd, buffer) <= 0) {
-			fprintf(stderr, "weft: %s: the switch does not answer\n", path);
+			complain(request, "weft: %s: the switch does not answer\n", path);
 			return false;
 		}
 		found = behind_head(buffer);
@@ -404,8 +405,8 @@ bool client_open(const struct client_request *request, struct client_stream *str
 		return false;
 	fail(request, CLIENT_REFUSED);
 	if (!send_request(fd, request, 0)) {
-		fprintf(stderr, "weft: %s: %s\n", address.sun_path, strerror(errno));
-	} else if (read_head(fd, address.sun_path, &buffer, &body)) {
+		complain(request, "weft: %s: %s\n", address.sun_path, strerror(errno));
+	} else if (read_head(request, fd, address.sun_path, &buffer, &body)) {
 		if (is_ok(&buffer)) {
 			*stream = (struct client_stream){ fd, buffer.data, body, buffer.len };
 			return true;
