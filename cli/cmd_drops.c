@@ -5,39 +5,14 @@
 
 #include "cli/command.h"
 
-#include <string.h>
-
 #include "cli/ports.h"
-
-struct reason {
-	const char *name;
-	const char *side;
-	const char *doc;
-};
-
-static const struct reason reasons[] = {
-#define DROP(name, side, doc) { #name, #side, doc },
-#include "schema/drops.def"
-#undef DROP
-};
+#include "cli/reasons.h"
 
 static const struct column columns[] = {
 	{ "Port", "name", CELL_TEXT },       { "Side", "side", CELL_TEXT },
 	{ "Reason", "reason", CELL_TEXT },   { "Drop/pkts", "packets", CELL_COUNT },
 	{ "Meaning", "meaning", CELL_TEXT },
 };
-
-// A switch newer than this command may have reasons that it does not know.
-static const struct reason *find_reason(const char *name)
-{
-	static const struct reason unknown = { "", "-", "-" };
-
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
-		if (strcmp(reasons[i].name, name) == 0)
-			return &reasons[i];
-	}
-	return &unknown;
-}
 
 static void add_port(const struct query *query, struct table *table, const json_t *port)
 {
@@ -46,14 +21,14 @@ static void add_port(const struct query *query, struct table *table, const json_
 	json_t *count;
 
 	json_object_foreach(drops, name, count) {
-		const struct reason *reason = find_reason(name);
+		const enum reason_id id = reason_find(name);
 		json_t *row = table_row(table);
 
 		row_member(row, port, "name");
-		row_text(row, reason->side);
+		row_text(row, id < REASON_COUNT ? reasons[id].side : "-");
 		row_text(row, name);
 		json_array_append(row, count);
-		row_text(row, reason->doc);
+		row_text(row, id < REASON_COUNT ? reasons[id].doc : "-");
 	}
 }
 

@@ -11,6 +11,7 @@
 #include "cli/keys.h"
 #include "cli/ports.h"
 #include "cli/rate.h"
+#include "cli/reasons.h"
 
 static const struct column status_columns[] = {
 	{ "Interface", "name", CELL_TEXT },    { "Speed", "speed_bps", CELL_RATE },
@@ -56,9 +57,11 @@ static const struct column pfc_columns[] = {
 	{ "Why", "why", CELL_TEXT },
 };
 
-static const char *const bad_frames[] = { "PARSE_TRUNCATED", "PARSE_LENGTH",    "PARSE_HEADER",
-					  "PARSE_TAGS",      "FRAME_OVERSIZE",  "PFC_MALFORMED",
-					  "SRC_MAC_INVALID", "HELLO_MALFORMED", "LACP_MALFORMED" };
+static const enum reason_id bad_frames[] = {
+	REASON_PARSE_TRUNCATED, REASON_PARSE_LENGTH,    REASON_PARSE_HEADER,
+	REASON_PARSE_TAGS,      REASON_FRAME_OVERSIZE,  REASON_PFC_MALFORMED,
+	REASON_SRC_MAC_INVALID, REASON_HELLO_MALFORMED, REASON_LACP_MALFORMED,
+};
 
 static uint64_t number(const json_t *object, const char *key)
 {
@@ -134,13 +137,13 @@ int cmd_show_interface_status(const struct query *query, struct report *report)
 	return 0;
 }
 
-static uint64_t sum_drops(const json_t *port, const char *const *reasons, size_t count)
+static uint64_t sum_drops(const json_t *port, const enum reason_id *ids, size_t count)
 {
 	const json_t *drops = json_object_get(port, "drops");
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < count; i++)
-		sum += number(drops, reasons[i]);
+		sum += number(drops, reasons[ids[i]].name);
 	return sum;
 }
 
@@ -180,7 +183,7 @@ static const char *state_letter(const json_t *port)
 
 static void add_counters(struct table *table, const struct query *query, const json_t *port)
 {
-	static const char *const refused[] = { "TX_REFUSED" };
+	static const enum reason_id refused[] = { REASON_TX_REFUSED };
 	const json_t *stats = json_object_get(port, "stats");
 	const uint64_t bad = sum_drops(port, bad_frames,
 				       sizeof(bad_frames) / sizeof(bad_frames[0]));
@@ -200,7 +203,8 @@ static void add_counters(struct table *table, const struct query *query, const j
 	row_rate(row, query, port, port_key.if_out_octets);
 	row_number(row, unsent);
 	row_number(row, minus(number(stats, port_key.out_dropped_pkts), unsent));
-	row_number(row, 0); // what the switch hands over, the device takes or refuses
+	// What the switch hands over, the device takes or refuses: nothing counts more.
+	json_array_append_new(row, json_null());
 }
 
 int cmd_show_interface_counters(const struct query *query, struct report *report)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // weft show why PORT [QUEUE]: what holds a port's queues or eats its packets, in words. Two looks a
-// moment apart go through the rules of why.c. It ends with exit status 1 when it found more than
-// notes.
+// moment apart go through the rules of why.c. It ends with exit status 1 when
+// something holds or loses traffic; the line above says no more than the worst finding does.
 
 #include "cli/command.h"
 
@@ -42,24 +42,33 @@ static void add_finding(struct table *table, const struct why_finding *finding)
 	json_array_append(row, finding->evidence);
 }
 
+static const char *summary(enum why_severity worst)
+{
+	switch (worst) {
+	case WHY_NOTE: return "nothing holds it";
+	case WHY_WARNING: return "something slows traffic, or is near a limit";
+	case WHY_WRONG: break;
+	}
+	return "something holds or loses traffic";
+}
+
 static void add_findings(const struct query *query, struct report *report,
 			 const struct why_scene *scene)
 {
 	struct table *table = report_table(report, "findings", COLUMNS(columns));
+	enum why_severity worst = WHY_NOTE;
 	struct why_findings found;
-	bool trouble = false;
 
 	table->sentences = true;
 	why_find(scene, &found);
-	for (uint32_t i = 0; i < found.count; i++) {
+	if (found.count > 0)
+		worst = found.finding[0].severity;
+	for (uint32_t i = 0; i < found.count; i++)
 		add_finding(table, &found.finding[i]);
-		trouble |= found.finding[i].severity > WHY_NOTE;
-	}
 	why_release(&found);
-	report->alarm = trouble;
+	report->alarm = worst == WHY_WRONG;
 	table_heading(table, "%s%s%s: %s", scene->port, query->queue != NULL ? " queue " : "",
-		      query->queue != NULL ? query->queue : "",
-		      trouble ? "something holds or loses traffic" : "nothing holds it");
+		      query->queue != NULL ? query->queue : "", summary(worst));
 }
 
 int cmd_show_why(const struct query *query, struct report *report)

@@ -36,8 +36,8 @@ static int help(struct options *options)
 	fputc('\n', stdout);
 	options_help(stdout);
 	fputs("\nWords may be cut short while it is clear which one is meant.\n"
-	      "Exit status: 0 done; 1 the switch refused, or show why or --check-storm found "
-	      "something;\n"
+	      "Exit status: 0 done; 1 the switch refused, or show why found something wrong, or "
+	      "--check-storm a storm;\n"
 	      "2 the command line is wrong; 3 no such switch is running; 4 no permission.\n",
 	      stdout);
 	return EXIT_DONE;

@@ -14,7 +14,9 @@
 
 #include "cli/rate.h"
 
-enum why_scope { WHY_PORT, WHY_QUEUE, WHY_GROUP };
+// A rule of the port also speaks for each of its queues, WHY_LOSSLESS for lossless ones alone;
+// WHY_ARRIVAL is about what the port receives and the switch as a whole, and so about no queue.
+enum why_scope { WHY_PORT, WHY_LOSSLESS, WHY_ARRIVAL, WHY_QUEUE, WHY_GROUP };
 
 static const struct {
 	const char *name;
@@ -25,18 +27,18 @@ static const struct {
 	{ "admin_down", WHY_PORT, why_admin_down },
 	{ "link_down", WHY_PORT, why_link_down },
 	{ "hello_down", WHY_PORT, why_hello_down },
-	{ "hello_mismatch", WHY_PORT, why_hello_mismatch },
-	{ "dcbx_mismatch", WHY_PORT, why_dcbx },
-	{ "pfc_path", WHY_PORT, why_pfc_path },
+	{ "hello_mismatch", WHY_LOSSLESS, why_hello_mismatch },
+	{ "dcbx_mismatch", WHY_LOSSLESS, why_dcbx },
+	{ "pfc_path", WHY_LOSSLESS, why_pfc_path },
 	{ "stormed", WHY_QUEUE, why_stormed },
 	{ "paused", WHY_QUEUE, why_paused },
 	{ "blocked", WHY_QUEUE, why_blocked },
 	{ "stuck", WHY_QUEUE, why_stuck },
 	{ "drops", WHY_PORT, why_drops },
-	{ "acl", WHY_PORT, why_acl },
-	{ "rx_lost", WHY_PORT, why_rx_lost },
+	{ "acl", WHY_ARRIVAL, why_acl },
+	{ "rx_lost", WHY_ARRIVAL, why_rx_lost },
 	{ "refused", WHY_PORT, why_refused },
-	{ "held", WHY_PORT, why_held },
+	{ "held", WHY_ARRIVAL, why_held },
 	{ "tx_disabled", WHY_PORT, why_tx_disabled },
 	{ "group_xoff", WHY_GROUP, why_group_xoff },
 	{ "group_near", WHY_GROUP, why_group_near },
@@ -47,15 +49,29 @@ static const struct {
 	{ "shaped", WHY_QUEUE, why_shaped },
 	{ "line_full", WHY_QUEUE, why_line_full },
 	{ "pool_full", WHY_PORT, why_pool_full },
-	{ "descriptors", WHY_PORT, why_descriptors },
-	{ "unknown_mac", WHY_PORT, why_unknown_mac },
-	{ "pfc_ignored", WHY_PORT, why_pfc_ignored },
-	{ "global_pause", WHY_PORT, why_global_pause },
-	{ "impaired", WHY_PORT, why_impaired },
+	{ "descriptors", WHY_ARRIVAL, why_descriptors },
+	{ "unknown_mac", WHY_ARRIVAL, why_unknown_mac },
+	{ "pfc_ignored", WHY_ARRIVAL, why_pfc_ignored },
+	{ "global_pause", WHY_ARRIVAL, why_global_pause },
+	{ "impaired", WHY_ARRIVAL, why_impaired },
 	{ "headroom", WHY_GROUP, why_headroom },
 };
 
 enum { RULE_COUNT = sizeof(rules) / sizeof(rules[0]) };
+
+static const json_t *asked_queue(const struct why *why)
+{
+	return why_element(why->port, "queues", (uint32_t)why->scene->queue);
+}
+
+static bool applies(const struct why *why, enum why_scope scope)
+{
+	if (why->scene->queue == WHY_ANY_QUEUE)
+		return true;
+	if (scope == WHY_LOSSLESS)
+		return why_true(asked_queue(why), "lossless");
+	return scope != WHY_ARRIVAL;
+}
 
 static void run_port(struct why *why, why_fn *find)
 {
@@ -77,6 +93,11 @@ static void run_queues(struct why *why, why_fn *find)
 static void run_groups(struct why *why, why_fn *find)
 {
 	for (uint32_t i = 0; i < PG_COUNT; i++) {
+		const json_t *group = why_element(why->port, "priority_groups", i);
+
+		if (why->scene->queue != WHY_ANY_QUEUE &&
+		    !why_same_priority(asked_queue(why), group))
+			continue;
 		why->at = i;
 		snprintf(why->where, sizeof(why->where), "priority group %" PRIu32, i);
 		find(why);
@@ -118,10 +139,15 @@ void why_find(const struct why_scene *scene, struct why_findings *out)
 	};
 
 	out->count = 0;
+	out->unsaid.evidence = NULL;
 	for (uint32_t i = 0; i < RULE_COUNT; i++) {
 		why.rule = rules[i].name;
+		if (!applies(&why, rules[i].scope))
+			continue;
 		switch (rules[i].scope) {
-		case WHY_PORT: run_port(&why, rules[i].find); break;
+		case WHY_PORT:
+		case WHY_LOSSLESS:
+		case WHY_ARRIVAL: run_port(&why, rules[i].find); break;
 		case WHY_QUEUE: run_queues(&why, rules[i].find); break;
 		case WHY_GROUP: run_groups(&why, rules[i].find); break;
 		}
@@ -133,6 +159,8 @@ void why_release(struct why_findings *findings)
 {
 	for (uint32_t i = 0; i < findings->count; i++)
 		json_decref(findings->finding[i].evidence);
+	json_decref(findings->unsaid.evidence);
+	findings->unsaid.evidence = NULL;
 	findings->count = 0;
 }
 
@@ -148,16 +176,33 @@ const char *why_severity_name(enum why_severity severity)
 
 // --- findings -----------------------------------------------------------------------------------
 
+// A place for a finding of that severity: when there is none left, the last of the least severe
+// gives its own, or, when none is less severe, the finding stays unsaid.
+static struct why_finding *place_for(struct why_findings *all, enum why_severity severity)
+{
+	uint32_t least = 0;
+
+	if (all->count < WHY_FINDINGS_MAX)
+		return &all->finding[all->count++];
+	for (uint32_t i = 1; i < all->count; i++) {
+		if (all->finding[i].severity <= all->finding[least].severity)
+			least = i;
+	}
+	json_decref(all->unsaid.evidence);
+	all->unsaid.evidence = NULL;
+	if (all->finding[least].severity >= severity)
+		return &all->unsaid;
+	all->unsaid = all->finding[least];
+	memmove(&all->finding[least], &all->finding[least + 1],
+		(all->count - least - 1) * sizeof(all->finding[0]));
+	return &all->finding[all->count - 1];
+}
+
 struct why_finding *why_add(struct why *why, enum why_severity severity, const char *text, ...)
 {
-	struct why_findings *all = why->out;
-	struct why_finding *finding = &all->finding[all->count];
+	struct why_finding *finding = place_for(why->out, severity);
 	va_list args;
 
-	if (all->count == WHY_FINDINGS_MAX) // the last one gives way
-		json_decref((--finding)->evidence);
-	else
-		all->count++;
 	*finding = (struct why_finding){
 		.severity = severity,
 		.rule = why->rule,
@@ -228,6 +273,27 @@ uint64_t why_port_grown(const struct why *why, const char *key)
 {
 	return grown(why, json_object_get(why->port_before, "stats"),
 		     json_object_get(why->port, "stats"), key);
+}
+
+static bool has_value(const json_t *list, const json_t *value)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		if (json_equal(json_array_get(list, i), value))
+			return true;
+	}
+	return false;
+}
+
+bool why_same_priority(const json_t *one, const json_t *other)
+{
+	const json_t *ours = json_object_get(one, "priorities");
+	const json_t *theirs = json_object_get(other, "priorities");
+
+	for (size_t i = 0; i < json_array_size(ours); i++) {
+		if (has_value(theirs, json_array_get(ours, i)))
+			return true;
+	}
+	return false;
 }
 
 uint64_t why_rate(const struct why *why, uint64_t count)

@@ -39,9 +39,12 @@ struct why_finding {
 struct why_findings {
 	struct why_finding finding[WHY_FINDINGS_MAX];
 	uint32_t count;
+	struct why_finding unsaid; // the last one that there was no room for
 };
 
-// Applies every rule. The worst come first, then in the order of the rules.
+// Applies every rule. The worst come first, then in the order of the rules; when there are more
+// than fit, the least severe are left out. With a queue in the scene, only what concerns it is
+// found: not what the port receives, nor groups that share no priority with it.
 void why_find(const struct why_scene *scene, struct why_findings *out);
 
 void why_release(struct why_findings *findings);

@@ -73,13 +73,24 @@ void why_hello_mismatch(struct why *why)
 		   "give both ends the same lanes, lane_tag and pfc_enable");
 }
 
+// What loses frames when ends disagree on it; the rest is a difference worth knowing, which the
+// switch's log tells no louder either.
+static enum why_severity dcbx_severity(const json_t *row)
+{
+	const char *topic = why_text(row, "topic");
+
+	return strcmp(topic, "PFC priorities") == 0 || strcmp(topic, "RoCE priority") == 0 ?
+		       WHY_WARNING :
+		       WHY_NOTE;
+}
+
 static void dcbx_row(struct why *why, const json_t *row)
 {
 	struct why_finding *finding;
 
 	if (!why_true(row, "differs"))
 		return;
-	finding = why_add(why, WHY_WARNING, "DCBX: %s", why_text(row, "why"));
+	finding = why_add(why, dcbx_severity(row), "DCBX: %s", why_text(row, "why"));
 	json_object_set(finding->evidence, "ours", json_object_get(row, "ours"));
 	json_object_set(finding->evidence, "theirs", json_object_get(row, "theirs"));
 	why_advise(finding, "make both ends agree; weft show dcbx %s", why->scene->port);
@@ -258,10 +269,10 @@ void why_descriptors(struct why *why)
 	why_advise(finding, "raise descriptors");
 }
 
-static bool uses_pool(const json_t *port, const char *list, const char *pool)
+static bool uses_pool(const struct why *why, const char *list, const char *pool)
 {
 	for (uint32_t i = 0; i < QUEUE_COUNT; i++) {
-		const json_t *one = why_element(port, list, i);
+		const json_t *one = why_element(why->port, list, i);
 
 		if (why_number(one, queue_key.curr_occupancy_bytes) > 0 &&
 		    strcmp(why_text(one, "pool"), pool) == 0)
@@ -270,7 +281,17 @@ static bool uses_pool(const json_t *port, const char *list, const char *pool)
 	return false;
 }
 
-// Pools in which something of this port is.
+// Pools in which something of this port is, or of the one queue of it.
+static bool concerns(const struct why *why, const char *pool)
+{
+	const int queue = why->scene->queue;
+
+	if (queue == WHY_ANY_QUEUE)
+		return uses_pool(why, "queues", pool) || uses_pool(why, "priority_groups", pool);
+	return strcmp(why_text(why_element(why->port, "queues", (uint32_t)queue), "pool"), pool) ==
+	       0;
+}
+
 void why_pool_full(struct why *why)
 {
 	const json_t *pools = json_object_get(why->scene->after, "pools");
@@ -282,9 +303,7 @@ void why_pool_full(struct why *why)
 		const uint64_t used = why_number(pool, pool_key.shared_curr_occupancy_bytes);
 		struct why_finding *finding;
 
-		if (!why_reaches(used, all, FULL_PERCENT) ||
-		    (!uses_pool(why->port, "queues", name) &&
-		     !uses_pool(why->port, "priority_groups", name)))
+		if (!why_reaches(used, all, FULL_PERCENT) || !concerns(why, name))
 			continue;
 		finding = why_add(why, WHY_WARNING, "pool %s is nearly full: %s of %s shared bytes",
 				  name, why_count(used), why_count(all));

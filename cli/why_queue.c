@@ -19,6 +19,7 @@ enum {
 	MOST_PPM = 500000,
 	WORTH_PPM = 10000,  // a pause of less than 1 % of the time is none to speak of
 	WIRE_OVERHEAD = 24, // FCS, preamble and gap of a frame
+	ETHER_BYTES = 22,   // header and two tags, which an MTU does not count
 };
 
 static const json_t *queue_of(const struct why *why)
@@ -36,26 +37,8 @@ static uint64_t held_bytes(const struct why *why)
 	return queue_number(why, queue_key.curr_occupancy_bytes);
 }
 
-static bool has_value(const json_t *list, const json_t *value)
-{
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		if (json_equal(json_array_get(list, i), value))
-			return true;
-	}
-	return false;
-}
-
-static bool shares_priority(const json_t *a, const json_t *b)
-{
-	for (size_t i = 0; i < json_array_size(a); i++) {
-		if (has_value(b, json_array_get(a, i)))
-			return true;
-	}
-	return false;
-}
-
 struct fillers {
-	const json_t *priorities; // of the queue
+	const json_t *queue;
 	size_t len;
 	char text[200];
 };
@@ -67,7 +50,7 @@ static void add_filler(struct fillers *fillers, const json_t *port, uint32_t gro
 	const size_t left = sizeof(fillers->text) - fillers->len;
 	int len;
 
-	if (used == 0 || !shares_priority(fillers->priorities, json_object_get(pg, "priorities")))
+	if (used == 0 || !why_same_priority(fillers->queue, pg))
 		return;
 	len = snprintf(fillers->text + fillers->len, left,
 		       "%s%s priority group %" PRIu32 " (%s bytes)",
@@ -84,7 +67,7 @@ static void find_fillers(const struct why *why, struct fillers *fillers)
 {
 	const json_t *ports = json_object_get(why->scene->after, "ports");
 
-	*fillers = (struct fillers){ json_object_get(queue_of(why), "priorities"), 0, "" };
+	*fillers = (struct fillers){ queue_of(why), 0, "" };
 	for (size_t i = 0; i < json_array_size(ports); i++) {
 		for (uint32_t k = 0; k < PG_COUNT; k++)
 			add_filler(fillers, json_array_get(ports, i), k);
@@ -108,13 +91,20 @@ static enum why_severity severity_of_pause(const struct why *why, bool paused, u
 	return paused || share >= MOST_PPM ? WHY_WRONG : WHY_WARNING;
 }
 
+// How much of the time between the looks a priority was paused, in ppm.
+static uint64_t pause_share(const struct why *why, uint32_t prio)
+{
+	const uint64_t us = why_grown(why, "priorities", prio, prio_key.rx_pause_duration_us);
+
+	return rate_share_ppm(us * 1000, why->elapsed_ns);
+}
+
 // One priority that pauses the queue.
 static void paused_by(struct why *why, uint32_t prio)
 {
 	const json_t *now = why_element(why->port, "priorities", prio);
 	const bool paused = why_number(now, prio_key.rx_paused) != 0;
-	const uint64_t us = why_grown(why, "priorities", prio, prio_key.rx_pause_duration_us);
-	const uint64_t share = rate_share_ppm(us * 1000, why->elapsed_ns);
+	const uint64_t share = pause_share(why, prio);
 	struct why_finding *finding;
 	struct fillers fillers;
 	char since[64] = "";
@@ -193,23 +183,107 @@ void why_stormed(struct why *why)
 			    "the pauses do");
 }
 
-// Frames wait, and none left: nothing that is known holds them.
+// Bytes on the wire that a queue sent between the looks.
+static uint64_t wire_bytes(const struct why *why, uint32_t queue)
+{
+	return why_grown(why, "queues", queue, queue_key.bytes) +
+	       why_grown(why, "queues", queue, queue_key.packets) * WIRE_OVERHEAD;
+}
+
+static bool goes_before(const struct why *why, uint32_t other)
+{
+	if (!why_true(why_element(why->port, "queues", other), "strict"))
+		return false;
+	return !why_true(queue_of(why), "strict") || other > why->at;
+}
+
+// What strict queues that go before it sent of all that left the port between the looks, in ppm,
+// and which of them sent most.
+static uint64_t share_before(const struct why *why, uint32_t *most)
+{
+	uint64_t before = 0, all = 0, best = 0;
+
+	for (uint32_t i = 0; i < QUEUE_COUNT; i++) {
+		const uint64_t bytes = wire_bytes(why, i);
+
+		all += bytes;
+		if (!goes_before(why, i))
+			continue;
+		before += bytes;
+		if (bytes > best) {
+			best = bytes;
+			*most = i;
+		}
+	}
+	return rate_share_ppm(before, all);
+}
+
+// Whether the peer paused the queue at the second look, or for long enough before it.
+static bool was_paused(const struct why *why)
+{
+	const json_t *list = json_object_get(queue_of(why), "priorities");
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const uint32_t prio = (uint32_t)json_integer_value(json_array_get(list, i));
+
+		if (pause_share(why, prio) >= WORTH_PPM)
+			return true;
+	}
+	return queue_number(why, queue_key.pause_status) != 0;
+}
+
+static bool port_sent(const struct why *why)
+{
+	for (uint32_t i = 0; i < QUEUE_COUNT; i++) {
+		if (why_grown(why, "queues", i, queue_key.packets) > 0)
+			return true;
+	}
+	return false;
+}
+
+// Whether its shaper may let no frame through between the looks: the next one may be as long as all
+// that waits, or as the port's MTU.
+static bool shaper_waits(const struct why *why)
+{
+	const uint64_t pir = queue_number(why, "pir_bps");
+	const uint64_t mtu = why_number(why->port, "mtu");
+	uint64_t bytes = held_bytes(why);
+
+	if (mtu > 0 && bytes > mtu + ETHER_BYTES)
+		bytes = mtu + ETHER_BYTES;
+	return pir > 0 && (unsigned __int128)pir * why->elapsed_ns / 1000000000 <
+				  (unsigned __int128)(bytes + WIRE_OVERHEAD) * 8;
+}
+
+// Whether something that is known lets none of its frames go: who pauses it, a hook, a shaper, or
+// strict queues that take most of what leaves.
+static bool is_explained(const struct why *why)
+{
+	return was_paused(why) || shaper_waits(why) || why_true(queue_of(why), "blocked") ||
+	       why_true(queue_of(why), "dequeue_disabled") || why_true(why->port, "tx_disabled") ||
+	       share_before(why, &(uint32_t){ 0 }) >= MOST_PPM;
+}
+
+// Frames wait, and none left: nothing that is known holds them. While other queues of the port
+// send, its device takes frames, and it may be that a slow line has not come round to this one.
 void why_stuck(struct why *why)
 {
 	const json_t *before = why_element(why->port_before, "queues", why->at);
+	const bool others = port_sent(why);
 
 	if (why->elapsed_ns == 0 || held_bytes(why) == 0 ||
 	    why_number(before, queue_key.curr_occupancy_bytes) == 0 ||
-	    why_grown(why, "queues", why->at, queue_key.packets) > 0 ||
-	    queue_number(why, queue_key.pause_status) != 0 || why_true(queue_of(why), "blocked") ||
-	    why_true(queue_of(why), "dequeue_disabled") || why_true(why->port, "tx_disabled"))
+	    why_grown(why, "queues", why->at, queue_key.packets) > 0 || is_explained(why))
 		return;
-	why_advise(why_add(why, WHY_WRONG,
-			   "it holds %s bytes and sent nothing in %" PRIu64
-			   " ms, though nobody pauses it",
-			   why_count(held_bytes(why)), why->elapsed_ns / 1000000),
-		   "its device takes nothing: see refused frames, and whether its lcore is polled "
-		   "(weft show lcores)");
+	why_advise(why_add(why, others ? WHY_WARNING : WHY_WRONG,
+			   "it holds %s bytes and sent nothing in %" PRIu64 " ms, though %s",
+			   why_count(held_bytes(why)), why->elapsed_ns / 1000000,
+			   others ? "other queues of its port did" : "nobody pauses it"),
+		   "%s",
+		   others ? "the scheduler does not come to it: see weights (weft show scheduler), "
+			    "and look again for longer (-i)" :
+			    "its device takes nothing: see refused frames, and whether its lcore "
+			    "is polled (weft show lcores)");
 }
 
 void why_queue_near(struct why *why)
@@ -248,14 +322,14 @@ void why_above_kmin(struct why *why)
 
 	if (ecn == NULL || (!above && marked == 0))
 		return;
-	finding = why_add(why, WHY_WARNING,
-			  "it holds %s bytes, %s Kmin %s (Kmax %s): %s frames/s are marked, and "
-			  "their senders slow down",
+	finding = why_add(why, marked > 0 ? WHY_WARNING : WHY_NOTE,
+			  "it holds %s bytes, %s Kmin %s (Kmax %s): %s frames/s are marked%s",
 			  why_count(held_bytes(why)),
 			  !above                ? "below" :
 			  held_bytes(why) > max ? "above Kmax and" :
 						  "above",
-			  why_count(min), why_count(max), why_count(why_rate(why, marked)));
+			  why_count(min), why_count(max), why_count(why_rate(why, marked)),
+			  marked > 0 ? ", and their senders slow down" : "");
 	why_evidence(finding, queue_key.curr_occupancy_bytes, held_bytes(why));
 	why_evidence(finding, "min_bytes", min);
 	why_evidence(finding, "max_bytes", max);
@@ -308,19 +382,24 @@ static void curve_text(const json_t *curve, char out[64])
 			 why_count(why_number(curve, "max_bytes")));
 }
 
-// `port` marks unlike most of its fellows, who mark by `usual`.
-static void add_outlier(struct why *why, const json_t *port, const json_t *usual, uint32_t same)
+// `port`, and `more` others, mark unlike most of their fellows, who mark by `usual`.
+static void add_outlier(struct why *why, const json_t *port, uint32_t more, const json_t *usual,
+			uint32_t same)
 {
 	const json_t *curve = curve_of(port, why->at);
 	struct why_finding *finding;
 	char here[64], there[64];
+	char others[48] = "";
 
 	curve_text(curve, here);
 	curve_text(usual, there);
-	finding = why_add(why, WHY_WARNING, "%s %s here, where %" PRIu32 " equal port%s: %s",
-			  why_text(port, "name"), here, same,
+	if (more > 0)
+		snprintf(others, sizeof(others), " (%" PRIu32 " more differ, too)", more);
+	finding = why_add(why, WHY_NOTE, "%s %s here%s, where %" PRIu32 " equal port%s: %s",
+			  why_text(port, "name"), here, others, same,
 			  same == 1 ? " does otherwise" : "s do otherwise", there);
 	json_object_set(finding->evidence, "port", json_object_get(port, "name"));
+	why_evidence(finding, "differing_ports", more + 1);
 	why_evidence(finding, "min_bytes", why_number(curve, "min_bytes"));
 	why_evidence(finding, "usual_min_bytes", why_number(usual, "min_bytes"));
 	why_evidence(finding, "max_bytes", why_number(curve, "max_bytes"));
@@ -331,73 +410,65 @@ static void add_outlier(struct why *why, const json_t *port, const json_t *usual
 		   why->at, why_text(port, "name"));
 }
 
-// The curve that most fellows have is the usual one, and who has another is named, be it this port
-// or not. Of two that differ each may be wrong, and the other one is named.
-void why_ecn_differs(struct why *why)
+// The curve that most fellows have: this port's own, unless more have another.
+static const json_t *usual_curve(const struct why *why, uint32_t *most, uint32_t *all)
 {
 	const json_t *ports = json_object_get(why->scene->after, "ports");
 	const json_t *usual = curve_of(why->port, why->at);
-	uint32_t all;
-	uint32_t most = alike(why, usual, &all);
 
+	*most = alike(why, usual, all);
 	for (size_t i = 0; i < json_array_size(ports); i++) {
 		const json_t *port = json_array_get(ports, i);
-		const uint32_t same = alike(why, curve_of(port, why->at), &all);
+		const uint32_t same = alike(why, curve_of(port, why->at), all);
 
-		if (is_fellow(why, port) && same > most) {
-			most = same;
+		if (is_fellow(why, port) && same > *most) {
+			*most = same;
 			usual = curve_of(port, why->at);
 		}
 	}
-	if (most == all || most * 2 < all)
+	return usual;
+}
+
+// Who has another curve than most is named, this port before others, be it one of many. Of two
+// that differ each may be wrong, and the other one is named.
+void why_ecn_differs(struct why *why)
+{
+	const json_t *ports = json_object_get(why->scene->after, "ports");
+	uint32_t most, all;
+	const json_t *usual = usual_curve(why, &most, &all);
+	const json_t *named = NULL;
+	uint32_t count = 0;
+
+	if (most * 2 < all)
 		return;
 	for (size_t i = 0; i < json_array_size(ports); i++) {
 		const json_t *port = json_array_get(ports, i);
 
-		if (is_fellow(why, port) && !same_curve(curve_of(port, why->at), usual))
-			add_outlier(why, port, usual, most);
+		if (!is_fellow(why, port) || same_curve(curve_of(port, why->at), usual))
+			continue;
+		count++;
+		if (named == NULL || port == why->port)
+			named = port;
 	}
+	if (named != NULL)
+		add_outlier(why, named, count - 1, usual, most);
 }
 
 // --- scheduling ---------------------------------------------------------------------------------
 
-// Bytes on the wire that a queue sent between the looks.
-static uint64_t wire_bytes(const struct why *why, uint32_t queue)
-{
-	return why_grown(why, "queues", queue, queue_key.bytes) +
-	       why_grown(why, "queues", queue, queue_key.packets) * WIRE_OVERHEAD;
-}
-
-static bool goes_before(const struct why *why, uint32_t other)
-{
-	if (!why_true(why_element(why->port, "queues", other), "strict"))
-		return false;
-	return !why_true(queue_of(why), "strict") || other > why->at;
-}
-
 void why_strict_above(struct why *why)
 {
-	uint64_t before = 0, all = 0;
 	uint32_t most = 0;
+	const uint64_t share = share_before(why, &most);
 	struct why_finding *finding;
 
-	if (held_bytes(why) == 0)
-		return;
-	for (uint32_t i = 0; i < QUEUE_COUNT; i++) {
-		all += wire_bytes(why, i);
-		if (!goes_before(why, i))
-			continue;
-		before += wire_bytes(why, i);
-		if (wire_bytes(why, i) > wire_bytes(why, most) || !goes_before(why, most))
-			most = i;
-	}
-	if (all == 0 || rate_share_ppm(before, all) < MOST_PPM)
+	if (held_bytes(why) == 0 || share < MOST_PPM)
 		return;
 	finding = why_add(why, WHY_WARNING,
 			  "strict queues go before it and sent %" PRIu64
 			  "%% of what left the port, most of it queue %" PRIu32,
-			  rate_share_ppm(before, all) / 10000, most);
-	why_evidence(finding, "strict_share_ppm", rate_share_ppm(before, all));
+			  share / 10000, most);
+	why_evidence(finding, "strict_share_ppm", share);
 	why_advise(finding, "give the scheduler of queue %" PRIu32 " a pir, or make it DWRR", most);
 }
 

@@ -43,6 +43,9 @@ const json_t *why_element(const json_t *port, const char *list, uint32_t at);
 uint64_t why_grown(const struct why *why, const char *list, uint32_t at, const char *key);
 uint64_t why_port_grown(const struct why *why, const char *key);
 
+// Whether two of queues and groups have a priority in common.
+bool why_same_priority(const json_t *one, const json_t *other);
+
 // Per second, of what grew between the looks.
 uint64_t why_rate(const struct why *why, uint64_t grown);
 
