@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hand-made frames of every kind that the parser knows, and of every way in which one can be wrong.
 
-usage: frames.py --write      writes tests/data/captures/kinds.pcap (VALID, in this order) and
-                              tests/fuzz/corpus/parse/ (VALID and BROKEN, one file each)
+usage: frames.py --write      writes tests/data/captures/kinds.pcap (VALID, in this order),
+                              tests/fuzz/corpus/parse/ (VALID and BROKEN, one file each) and
+                              tests/fuzz/corpus/roce/ (HOST, likewise)
 
 The same bytes in each run. Valid frames are valid to the last byte: IP, TCP and ICMPv6 checksums
 and the RoCE ICRC are right. test_parse_tshark.py compares the committed files with this list.
@@ -19,6 +20,7 @@ from icrc import mask_packet
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 CAPTURE = TESTS / 'data' / 'captures' / 'kinds.pcap'
 CORPUS = TESTS / 'fuzz' / 'corpus' / 'parse'
+HOST_CORPUS = TESTS / 'fuzz' / 'corpus' / 'roce'
 
 HOST_A, HOST_B = bytes.fromhex('020000000001'), bytes.fromhex('020000000002')
 BROADCAST, ZERO = b'\xff' * 6, bytes(6)
@@ -249,6 +251,33 @@ BROKEN = {
 }
 
 
+RETH, AETH, IMM = bytes(7) + b'\x10' + b'\0\0\x12\x34' + b'\0\0\0\x20', b'\x1f\0\0\1', b'imm!'
+OPCODES = {   # opcode -> what stands behind its BTH; those without a payload are ACK, READ and CNP
+    'send-middle': (0x01, PAYLOAD), 'send-last-imm': (0x03, IMM + PAYLOAD),
+    'send-only': (0x04, PAYLOAD), 'send-empty': (0x04, b''),
+    'write-first': (0x06, RETH + PAYLOAD), 'write-middle': (0x07, PAYLOAD),
+    'write-only-imm': (0x0B, RETH + IMM + PAYLOAD), 'read-request': (0x0C, RETH),
+    'read-response-only': (0x10, AETH + PAYLOAD), 'ack': (ACK, AETH), 'cnp': (CNP, bytes(16)),
+    'atomic': (0x13, PAYLOAD), 'datagram': (0x64, PAYLOAD), 'ack-with-payload': (ACK, AETH + AETH),
+    'reth-cut': (0x06, RETH[:8]),
+}
+
+# What a host makes of a frame: those for it, and those that are almost.
+HOST = {
+    **{name: ethernet(IPV4, roce_v4(opcode, payload=body))
+       for name, (opcode, body) in OPCODES.items()},
+    **{name: VALID[name] for name in (
+        'v4-roce-option', 'v4-udp', 'v4-fragment-first', 'v6-roce', 'v6-roce-options', 'grh-roce',
+        'tag-priority-v4-roce', 'tag-c-v6-roce', 'tag-sc-v4-roce', 'arp-request')},
+    **{name: BROKEN[name] for name in (
+        'v4-length-beyond', 'udp-length-beyond', 'udp-no-room-for-bth', 'v6-length-beyond')},
+    'minimum-frame': ethernet(IPV4, roce_v4(0x04, payload=b'')).ljust(60, b'\0'),
+    'padding': ethernet(IPV4, roce_v4(0x04, payload=b'abc\0').replace(
+        b'\x04\x40\xff\xff', b'\x04\x50\xff\xff', 1)),
+    'icrc-wrong': ethernet(IPV4, roce_v4()[:-1] + b'\0'),
+}
+
+
 def capture():
     """VALID as a pcap file, a microsecond between frames."""
     out = struct.pack('<IHHiIII', 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
@@ -260,6 +289,7 @@ def capture():
 def files():
     """path -> content of all that --write writes."""
     out = {CORPUS / name: frame for name, frame in {**VALID, **BROKEN}.items()}
+    out |= {HOST_CORPUS / name: frame for name, frame in HOST.items()}
     out[CAPTURE] = capture()
     return out
 
@@ -267,6 +297,7 @@ def files():
 if __name__ == '__main__':
     if sys.argv[1:] != ['--write']:
         sys.exit(__doc__)
-    CORPUS.mkdir(parents=True, exist_ok=True)
+    for corpus in (CORPUS, HOST_CORPUS):
+        corpus.mkdir(parents=True, exist_ok=True)
     for path, content in files().items():
         path.write_bytes(content)
