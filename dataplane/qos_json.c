@@ -124,6 +124,7 @@ static json_t *knob_json(const struct config_knob *knob, const uint8_t *field)
 	case CONFIG_BOOL: memcpy(&number, field, sizeof(number)); return json_boolean(number != 0);
 	case CONFIG_NAME:
 	case CONFIG_TEXT:
+	case CONFIG_RATIO:
 	case CONFIG_ENUM:
 	case CONFIG_MASK8:
 	case CONFIG_MAC:

@@ -30,6 +30,7 @@ KINDS = {
     'NS': 'time: text with ns, us, ms or s',
     'METRES': 'length: text with m or km',
     'PPM': 'probability: text with % or ppm',
+    'RATIO': 'fraction: text such as "1/256" or "0.25"',
     'BOOL': 'true or false',
     'ENUM': 'one of the words in the range column',
     'MASK8': 'set of 0 to 7: a number, or text such as "3,4" or "3-5"; empty is none',

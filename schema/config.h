@@ -27,6 +27,7 @@ enum config_kind {
 	CONFIG_NS,      // uint64_t
 	CONFIG_METRES,  // uint64_t
 	CONFIG_PPM,     // uint64_t
+	CONFIG_RATIO,   // uint64_t, in units of 2^-32
 	CONFIG_BOOL,    // uint64_t, 0 or 1
 	CONFIG_ENUM,    // uint64_t, index into the words
 	CONFIG_MASK8,   // uint64_t, bits 0..7
@@ -46,6 +47,7 @@ enum config_kind {
 #define CONFIG_FIELD_NS(key) uint64_t key
 #define CONFIG_FIELD_METRES(key) uint64_t key
 #define CONFIG_FIELD_PPM(key) uint64_t key
+#define CONFIG_FIELD_RATIO(key) uint64_t key
 #define CONFIG_FIELD_BOOL(key) uint64_t key
 #define CONFIG_FIELD_ENUM(key) uint64_t key
 #define CONFIG_FIELD_MASK8(key) uint64_t key

@@ -15,6 +15,7 @@
 #include "base/check.h"
 #include "base/units.h"
 #include "sys/cfg_address.h"
+#include "sys/cfg_ratio.h"
 
 size_t cfg_field_bytes(enum config_kind kind)
 {
@@ -28,6 +29,7 @@ size_t cfg_field_bytes(enum config_kind kind)
 	case CONFIG_NS:
 	case CONFIG_METRES:
 	case CONFIG_PPM:
+	case CONFIG_RATIO:
 	case CONFIG_BOOL:
 	case CONFIG_ENUM:
 	case CONFIG_MASK8:
@@ -64,6 +66,7 @@ static enum unit unit_of(enum config_kind kind)
 	case CONFIG_TEXT:
 	case CONFIG_COUNT:
 	case CONFIG_INT:
+	case CONFIG_RATIO:
 	case CONFIG_BOOL:
 	case CONFIG_ENUM:
 	case CONFIG_MASK8:
@@ -181,6 +184,9 @@ static bool parse_number(const struct config_knob *knob, const char *text, int64
 		if (!unit_parse_mask8(text, strlen(text), &mask))
 			return false;
 		plain = mask;
+	} else if (knob->kind == CONFIG_RATIO) {
+		if (!ratio_parse(text, &plain))
+			return false;
 	} else if (knob->kind == CONFIG_MAC) {
 		if (!mac_parse(text, &plain))
 			return false;
@@ -271,6 +277,8 @@ void cfg_value_format(const struct config_knob *knob, const void *field, char *o
 		format_word(knob->words, value, out);
 	else if (knob->kind == CONFIG_MASK8)
 		unit_format_mask8((uint8_t)value, out);
+	else if (knob->kind == CONFIG_RATIO)
+		ratio_format(value, out);
 	else if (knob->kind == CONFIG_MAC)
 		mac_format(value, out);
 	else
@@ -325,6 +333,11 @@ void cfg_value_allowed(const struct config_knob *knob, size_t out_bytes, char *o
 		return;
 	case CONFIG_INT:
 		snprintf(out, out_bytes, "%" PRId64 " to %" PRId64, knob->min, knob->max);
+		return;
+	case CONFIG_RATIO:
+		ratio_format((uint64_t)knob->min, min);
+		ratio_format((uint64_t)knob->max, max);
+		snprintf(out, out_bytes, "a fraction such as \"1/256\", %s to %s", min, max);
 		return;
 	case CONFIG_COUNT:
 	case CONFIG_BYTES:
