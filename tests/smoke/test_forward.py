@@ -130,7 +130,7 @@ class Lifecycle(lab.SmokeTest):
                 polls = lambda: switch.get('/v1/lcore')['lcores'][0]
                 before = polls()
                 if sleeps:
-                    lab.wait_for(lambda: polls()['sleeps'] > before['sleeps'], 10, 'sleep')
+                    lab.wait_for(lambda: polls()['sleeps'] > before['sleeps'], 10, 'sleep', every=1)
                 else:
                     lab.wait_for(lambda: polls()['polls'] > before['polls'] + POLLS, 10, 'polling')
                     self.assertEqual(polls()['sleeps'], before['sleeps'])
