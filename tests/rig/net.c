@@ -34,10 +34,12 @@ struct wire {
 };
 
 struct node {
-	struct rig *rig; // NULL: a host
+	struct rig *rig; // NULL: a host or an endpoint
 	uint64_t rig_start;
 	struct host_config config;
-	struct host_state *host;
+	struct host_state *host; // NULL: an endpoint
+	struct endpoint_profile endpoint_pf;
+	struct endpoint_state *endpoint;
 	struct wire *wire;
 	uint32_t wire_count;
 	uint64_t poll_at;
@@ -50,6 +52,8 @@ struct net {
 	uint64_t now;
 	uint64_t lost;
 	bool watch;
+	void (*visit)(void *context, uint32_t node); // NULL: nobody
+	void *context;
 	uint32_t node_count;
 	struct node node[NET_NODE_MAX];
 	struct events events;
@@ -114,6 +118,44 @@ static void poll_host(struct net *net, uint32_t index)
 	host_tick(&node->config, node->host, now);
 	at = host_deadline(&node->config, node->host, now).v;
 	ask_poll(net, index, wire_free(net, wire) ? at : u64_max(at, wire->busy.ready.v));
+}
+
+static void poll_endpoint(struct net *net, uint32_t index)
+{
+	struct node *node = &net->node[index];
+	struct wire *wire = &node->wire[0];
+	const ns_t now = { net->now };
+	uint8_t out[ROCE_FRAME_MAX];
+	uint64_t at;
+
+	if (net->visit != NULL)
+		net->visit(net->context, index);
+	if (wire->joined && wire_free(net, wire)) {
+		const uint32_t len = endpoint_tx(&node->endpoint_pf, node->endpoint, now, out);
+
+		if (len != 0)
+			transmit(net, wire, out, len);
+	}
+	at = endpoint_deadline(&node->endpoint_pf, node->endpoint, now).v;
+	ask_poll(net, index, wire_free(net, wire) ? at : u64_max(at, wire->busy.ready.v));
+}
+
+static void poll_end(struct net *net, uint32_t index)
+{
+	if (net->node[index].host != NULL)
+		poll_host(net, index);
+	else
+		poll_endpoint(net, index);
+}
+
+static void receive_end(struct net *net, struct node *node, const struct net_frame *frame)
+{
+	const ns_t now = { net->now };
+
+	if (node->host != NULL)
+		host_rx(&node->config, node->host, frame->data, frame->len, now);
+	else
+		endpoint_rx(&node->endpoint_pf, node->endpoint, frame->data, frame->len, now);
 }
 
 // --- switches ---------------------------------------------------------------------------------
@@ -311,10 +353,9 @@ static void arrive(struct net *net, const struct event *event)
 	} else if (node->rig != NULL) {
 		arrive_switch(net, event);
 	} else {
-		host_rx(&node->config, node->host, event->frame->data, event->frame->len,
-			(ns_t){ net->now });
+		receive_end(net, node, event->frame);
 		free(event->frame);
-		poll_host(net, event->node);
+		poll_end(net, event->node);
 	}
 }
 
@@ -328,7 +369,7 @@ static void poll(struct net *net, const struct event *event)
 	if (node->rig != NULL)
 		poll_switch(net, event->node);
 	else
-		poll_host(net, event->node);
+		poll_end(net, event->node);
 }
 
 static void check_node(const struct net *net, uint32_t index)
@@ -431,6 +472,19 @@ uint32_t net_add_host(struct net *net, const struct host_config *config)
 	return net->node_count - 1;
 }
 
+uint32_t net_add_endpoint(struct net *net, const struct endpoint_profile *pf,
+			  const struct rc_region *region, uint32_t region_count)
+{
+	struct node *node = add_node(net, 1);
+	void *memory = aligned_alloc(64, endpoint_bytes(pf));
+
+	WEFT_CHECK(memory != NULL);
+	memset(memory, 0, endpoint_bytes(pf));
+	node->endpoint_pf = *pf;
+	node->endpoint = endpoint_init(&node->endpoint_pf, region, region_count, memory);
+	return net->node_count - 1;
+}
+
 void net_join(struct net *net, uint32_t a, uint32_t a_port, uint32_t b, uint32_t b_port,
 	      uint64_t bps, uint64_t delay_ns)
 {
@@ -503,6 +557,21 @@ struct host_config *net_host_config(struct net *net, uint32_t node)
 	return &net->node[node].config;
 }
 
+struct endpoint_profile *net_endpoint_profile(struct net *net, uint32_t node)
+{
+	return &net->node[node].endpoint_pf;
+}
+
+struct endpoint_state *net_endpoint(struct net *net, uint32_t node)
+{
+	return net->node[node].endpoint;
+}
+
+ns_t net_now(const struct net *net)
+{
+	return (ns_t){ net->now };
+}
+
 struct rig *net_rig(struct net *net, uint32_t node)
 {
 	return net->node[node].rig;
@@ -521,6 +590,17 @@ uint64_t net_ring_watermark(const struct net *net, uint32_t node, uint32_t port)
 uint64_t net_lost(const struct net *net)
 {
 	return net->lost;
+}
+
+void net_visit(struct net *net, void (*visit)(void *context, uint32_t node), void *context)
+{
+	net->visit = visit;
+	net->context = context;
+}
+
+void net_wake(struct net *net, uint32_t node, ns_t at)
+{
+	ask_poll(net, node, at.v);
 }
 
 void net_watch(struct net *net)
@@ -542,6 +622,7 @@ static void free_node(struct node *node)
 	if (node->rig != NULL)
 		rig_end(node->rig);
 	free(node->host);
+	free(node->endpoint);
 	free(node->wire);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Hosts and switches joined by links: a deterministic event loop in whole nanoseconds. One heap by
-// (time, sequence); a frame occupies its link for its wire time, exact in the long run, and arrives
-// whole after the propagation delay. Nothing is lost on a link that is up and not mute, unless a
-// switch's port has an impairment.
+// Hosts, endpoints and switches joined by links: a deterministic event loop in whole nanoseconds.
+// One heap by (time, sequence); a frame occupies its link for its wire time, exact in the long run,
+// and arrives whole after the propagation delay. Nothing is lost on a link that is up and not mute,
+// unless a switch's port has an impairment.
 //
 // A switch port sends one frame at a time, PFC first, then hellos, so what a pause cannot recall is
 // the frame on the wire. A port with pause = "hold" leaves frames in its receive ring while it is
@@ -12,6 +12,7 @@
 
 #include "tests/host/host.h"
 #include "tests/rig/rig.h"
+#include "traffic/core/endpoint.h"
 
 enum { NET_NODE_MAX = 256 };
 
@@ -22,6 +23,10 @@ struct net *net_new(void);
 // The rig becomes the net's, which drives its clock. Returns the node.
 uint32_t net_add_switch(struct net *net, struct rig *rig);
 uint32_t net_add_host(struct net *net, const struct host_config *config);
+
+// A RoCE host. What is given to it outside net_run() it sees with the next run.
+uint32_t net_add_endpoint(struct net *net, const struct endpoint_profile *pf,
+			  const struct rc_region *region, uint32_t region_count);
 
 // Joins two ports (a host has port 0), both ways at `bps`, `delay_ns` of propagation each way.
 void net_join(struct net *net, uint32_t a, uint32_t a_port, uint32_t b, uint32_t b_port,
@@ -50,6 +55,9 @@ struct host_state *net_host(struct net *net, uint32_t node);
 // Changes take effect with the next event of the host.
 struct host_config *net_host_config(struct net *net, uint32_t node);
 struct rig *net_rig(struct net *net, uint32_t node);
+struct endpoint_profile *net_endpoint_profile(struct net *net, uint32_t node);
+struct endpoint_state *net_endpoint(struct net *net, uint32_t node);
+ns_t net_now(const struct net *net);
 
 // What an impairment of the port has done so far.
 struct impair_stats net_impair_stats(const struct net *net, uint32_t node, uint32_t port);
@@ -59,6 +67,13 @@ uint64_t net_ring_watermark(const struct net *net, uint32_t node, uint32_t port)
 
 // Frames lost because their link was down or their sender mute.
 uint64_t net_lost(const struct net *net);
+
+// From now on `visit` is called each time an endpoint has received or is asked for a frame, ahead
+// of the latter: it takes completions and posts work.
+void net_visit(struct net *net, void (*visit)(void *context, uint32_t node), void *context);
+
+// Asks an endpoint for a frame at a time, at the latest.
+void net_wake(struct net *net, uint32_t node, ns_t at);
 
 // Checks conservation of every switch after every event from now on.
 void net_watch(struct net *net);

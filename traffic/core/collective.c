@@ -279,6 +279,26 @@ static struct collective_receive tree_receive(const struct collective_config *c,
 	};
 }
 
+// What has come from below goes up, or down again from the root; what has come from above goes
+// down.
+static uint32_t tree_unblocks(const struct collective_config *c, uint32_t rank, uint32_t receive,
+			      uint32_t out[2])
+{
+	uint32_t slice;
+	const uint32_t tree = tree_of(c, rank, &receive, &slice);
+	const struct tree_node node = tree_node(c, tree, rank);
+	const uint32_t children = tree_children(&node);
+	const bool has_parent = node.parent != COLLECTIVE_NONE;
+
+	if (has_parent && receive < children) {
+		out[0] = tree_receive_index(c, tree, rank, slice, 0);
+		return 1;
+	}
+	for (uint32_t i = 0; i < children; i++)
+		out[i] = tree_receive_index(c, tree, rank, slice, has_parent + i);
+	return children;
+}
+
 static uint32_t tree_count(const struct collective_config *c, uint32_t rank)
 {
 	const struct tree_node a = tree_node(c, 0, rank), b = tree_node(c, 1, rank);
@@ -393,6 +413,18 @@ struct collective_receive collective_receive(const struct collective_config *con
 	if (config->kind == COLLECTIVE_ALL_REDUCE_TREE)
 		return tree_receive(config, rank, index);
 	return all_to_all_receive(config, rank, index);
+}
+
+uint32_t collective_unblocks(const struct collective_config *config, uint32_t rank,
+			     uint32_t receive, uint32_t out[2])
+{
+	if (is_ring(config)) {
+		out[0] = receive + slices(config, config->rank_count);
+		return out[0] < collective_send_count(config, rank);
+	}
+	if (config->kind == COLLECTIVE_ALL_REDUCE_TREE)
+		return tree_unblocks(config, rank, receive, out);
+	return 0;
 }
 
 struct collective_part collective_own(const struct collective_config *config, uint32_t rank)

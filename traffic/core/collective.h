@@ -68,6 +68,10 @@ struct collective_send collective_send(const struct collective_config *config, u
 struct collective_receive collective_receive(const struct collective_config *config, uint32_t rank,
 					     uint32_t index);
 
+// Sends of `rank` that need this receive, at most two: writes their indices and returns how many.
+uint32_t collective_unblocks(const struct collective_config *config, uint32_t rank,
+			     uint32_t receive, uint32_t out[2]);
+
 // Bytes of a rank's memory.
 uint64_t collective_memory(const struct collective_config *config);
 

@@ -229,3 +229,13 @@ bool rc_complete(struct rc_qp *qp, struct rc_completion *out)
 {
 	return complete_receive(qp, out) || complete_work(qp, out);
 }
+
+void rc_stats_add(struct rc_stats *sum, const struct rc_stats *more)
+{
+	const uint64_t *from = (const uint64_t *)more;
+	uint64_t *to = (uint64_t *)sum;
+
+	static_assert(sizeof(*sum) % sizeof(uint64_t) == 0, "counters alone");
+	for (uint32_t i = 0; i < sizeof(*sum) / sizeof(uint64_t); i++)
+		to[i] += from[i];
+}

@@ -266,3 +266,6 @@ ns_t rc_deadline(const struct rc_profile *pf, const struct rc_qp *qp);
 
 // Takes the next completion: receives in the order of messages, work in the order of posting.
 bool rc_complete(struct rc_qp *qp, struct rc_completion *out);
+
+// Adds all counters of one to a sum.
+void rc_stats_add(struct rc_stats *sum, const struct rc_stats *more);

@@ -10,9 +10,9 @@
 #pragma once
 
 #include "base/bytes.h"
+#include "base/wire.h"
 
 enum {
-	ROCE_UDP_PORT = 4791,
 	ROCE_PAYLOAD_MAX = 4096,
 	ROCE_BTH_BYTES = 12,
 	ROCE_ICRC_BYTES = 4,

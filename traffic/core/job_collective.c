@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A collective of a job: each rank runs its program, send by send as what they need comes in. All
+// ranks begin an iteration together, when all have ended the last one, so that its duration is that
+// of the slowest. Memory is filled and the result is looked at in the first and the last iteration,
+// between iterations, where no clock runs.
+
+#include "traffic/core/job_state.h"
+
+static bool is_checked(const struct job *job)
+{
+	return job->iteration == 0 ||
+	       job->iteration + 1 == job->config->warmup + job->config->iterations;
+}
+
+static void push_ready(struct job *job, uint32_t rank, uint32_t send)
+{
+	struct job_rank *r = &job->rank[rank];
+
+	r->ready[r->ready_head++] = send;
+	r->idle = (ns_t){ 0 };
+}
+
+static void prepare(struct job *job, uint32_t rank)
+{
+	const struct collective_config *c = &job->config->collective;
+	struct job_rank *r = &job->rank[rank];
+
+	r->sends_left = collective_send_count(c, rank);
+	r->receives_left = collective_receive_count(c, rank);
+	r->missing = 0;
+	r->ready_head = r->ready_tail = 0;
+	memset(r->received, 0, r->receives_left);
+	for (uint32_t i = 0; i < r->sends_left; i++) {
+		if (collective_send(c, rank, i).needs[0] == COLLECTIVE_NONE)
+			push_ready(job, rank, i);
+	}
+	if (r->data != NULL && is_checked(job))
+		collective_fill(c, rank, job->iteration, r->data);
+}
+
+void job_collective_prepare(struct job *job)
+{
+	for (uint32_t rank = 0; rank < job->config->rank_count; rank++)
+		prepare(job, rank);
+	job->ranks_left = job->config->rank_count;
+	job->begun = false;
+}
+
+uint32_t job_collective_qp(const struct job *job, uint32_t rank, uint32_t peer)
+{
+	const struct job_rank *r = &job->rank[rank];
+	uint32_t low = r->first_qp, high = r->first_qp + r->qp_count;
+
+	while (high - low > 1) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (job->qp[middle].link.rank <= peer)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool job_collective_next(struct job *job, uint32_t rank, ns_t now, struct job_post *out)
+{
+	struct job_rank *r = &job->rank[rank];
+	struct collective_send send;
+	const struct job_rank *to;
+
+	if (!job->begun) {
+		job->begun = true;
+		job->start = now;
+	}
+	if (r->ready_tail == r->ready_head || job->stopped) {
+		r->idle = NS_NEVER;
+		return false;
+	}
+	send = collective_send(&job->config->collective, rank, r->ready[r->ready_tail]);
+	to = &job->rank[send.to];
+	*out = (struct job_post){
+		.qp = job_collective_qp(job, rank, send.to) - r->first_qp,
+		.work = { .id = r->ready[r->ready_tail],
+			  .op = RC_WRITE,
+			  .has_imm = true,
+			  .imm = send.receive,
+			  .data = r->data == NULL ? NULL : r->data + send.from,
+			  .bytes = send.bytes,
+			  .remote_va = to->va + send.at,
+			  .rkey = to->rkey },
+	};
+	r->ready_tail++;
+	return true;
+}
+
+static bool may_go(const struct job *job, uint32_t rank, uint32_t index)
+{
+	const struct collective_send send = collective_send(&job->config->collective, rank, index);
+
+	for (uint32_t i = 0; i < 2; i++) {
+		if (send.needs[i] != COLLECTIVE_NONE && !job->rank[rank].received[send.needs[i]])
+			return false;
+	}
+	return true;
+}
+
+// False when the immediate names no receive that is missing: the peer is wrong.
+static bool take(struct job *job, uint32_t rank, uint32_t index)
+{
+	const struct collective_config *c = &job->config->collective;
+	struct job_rank *r = &job->rank[rank];
+	struct collective_receive receive;
+	uint32_t next[2];
+	uint32_t count;
+
+	if (index >= collective_receive_count(c, rank) || r->received[index])
+		return false;
+	receive = collective_receive(c, rank, index);
+	if (receive.reduce && r->data != NULL)
+		collective_reduce(r->data + receive.into, r->data + receive.at, receive.bytes);
+	r->received[index] = 1;
+	r->receives_left--;
+	while (r->receives_left > 0 && r->received[r->missing])
+		r->missing++;
+	count = collective_unblocks(c, rank, index, next);
+	for (uint32_t i = 0; i < count; i++) {
+		if (may_go(job, rank, next[i]))
+			push_ready(job, rank, next[i]);
+	}
+	return true;
+}
+
+static void end_iteration(struct job *job, ns_t now)
+{
+	const struct job_config *config = job->config;
+
+	if (job->iteration >= config->warmup)
+		histogram_add(&job->result.iteration, ns_since(now, job->start));
+	for (uint32_t rank = 0; rank < config->rank_count && is_checked(job); rank++) {
+		if (job->rank[rank].data == NULL)
+			continue;
+		job->result.wrong += collective_wrong(&config->collective, rank, job->iteration,
+						      job->rank[rank].data);
+		job->result.checked += config->collective.elements;
+	}
+	job->iteration++;
+	if (job->iteration < config->warmup + config->iterations)
+		job_collective_prepare(job);
+}
+
+void job_collective_done(struct job *job, uint32_t rank, const struct rc_completion *completion,
+			 ns_t now)
+{
+	struct job_rank *r = &job->rank[rank];
+
+	if (!completion->receive) {
+		r->sends_left--;
+		job_count(job, completion->bytes, ns_since(completion->done, completion->posted),
+			  now);
+	} else if (!completion->has_imm || !take(job, rank, completion->imm)) {
+		job->result.failed++;
+		job->result.status = RC_REMOTE_INVALID;
+		return;
+	}
+	if (r->sends_left != 0 || r->receives_left != 0)
+		return;
+	if (job->iteration >= job->config->warmup)
+		r->result.busy_ns += ns_since(now, job->start);
+	if (--job->ranks_left == 0)
+		end_iteration(job, now);
+}
