@@ -219,8 +219,8 @@ void lldp_heard(struct lldp *lldp, port_t port, const struct rte_mbuf *frame, ui
 		return;
 	state = &lldp->link[port.v].port;
 	if (!lldp_decode(bytes, len, at, &info)) {
-		state->stats.rx_frames++;
-		state->stats.rx_discarded_frames++;
+		state->stats.lldp_rx_pkts++;
+		state->stats.lldp_rx_discarded_pkts++;
 		return;
 	}
 	switch (lldp_port_heard(&pf, state, &info, lldp->heard + 1, lldp_now(lldp), &place)) {
@@ -304,6 +304,24 @@ void lldp_second(struct lldp *lldp)
 		if (port->up)
 			compare(lldp, (port_t){ i }, again);
 	}
+}
+
+static void add_rows(const struct port_stats *ours, struct port_stats *out)
+{
+	const struct stat_table *table = &stat_tables[STAT_PORT];
+
+	for (uint32_t i = 0; i < table->count; i++) {
+		const uint32_t at = table->rows[i].offset;
+
+		*(uint64_t *)((uint8_t *)out + at) +=
+			*(const uint64_t *)((const uint8_t *)ours + at);
+	}
+}
+
+void lldp_count(const struct lldp *lldp, struct snapshot *snapshot)
+{
+	for (uint16_t i = 0; lldp != NULL && i < lldp->in->port_count; i++)
+		add_rows(&lldp->link[i].port.stats, &snapshot->port[i].stats);
 }
 
 void lldp_close(struct lldp *lldp)

@@ -5,6 +5,7 @@
 // lldp_local.h, bytes are lldp_frame.h.
 #pragma once
 
+#include "dataplane/dpdk/snapshot.h"
 #include "dataplane/dpdk/worker.h"
 #include "dataplane/lldp_peer.h"
 
@@ -24,6 +25,9 @@ void lldp_second(struct lldp *lldp);
 
 // An LLDP frame was punted, `at` bytes before its LLDPDU. The frame stays the caller's.
 void lldp_heard(struct lldp *lldp, port_t port, const struct rte_mbuf *frame, uint32_t at);
+
+// Adds what is counted here to the rows of the ports. Accepts NULL.
+void lldp_count(const struct lldp *lldp, struct snapshot *snapshot);
 
 // For who shows it.
 const struct lldp_port *lldp_port_of(const struct lldp *lldp, port_t port);

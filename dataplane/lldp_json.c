@@ -223,20 +223,6 @@ static json_t *neighbor_json(const struct lldp_neighbor *neighbor, const struct 
 	return object;
 }
 
-static json_t *stats_json_of(const struct lldp_stats *stats)
-{
-	json_t *object = json_object();
-
-	set_number(object, "tx_frames", stats->tx_frames);
-	set_number(object, "rx_frames", stats->rx_frames);
-	set_number(object, "rx_discarded_frames", stats->rx_discarded_frames);
-	set_number(object, "rx_discarded_tlvs", stats->rx_discarded_tlvs);
-	set_number(object, "rx_unknown_tlvs", stats->rx_unknown_tlvs);
-	set_number(object, "ageouts", stats->ageouts);
-	set_number(object, "refused", stats->refused);
-	return object;
-}
-
 static json_t *port_json(const struct instance *in, port_t port, ns_t now)
 {
 	const struct lldp_port *state = lldp_port_of(in->lldp, port);
@@ -252,7 +238,6 @@ static json_t *port_json(const struct instance *in, port_t port, ns_t now)
 	json_object_set_new(object, "sends", json_boolean(pf.send));
 	json_object_set_new(object, "receives", json_boolean(pf.receive));
 	json_object_set_new(object, "up", json_boolean(state->up));
-	json_object_set_new(object, "stats", stats_json_of(&state->stats));
 	json_object_set_new(object, "ours", info_json(&ours));
 	for (uint32_t i = 0; i < state->neighbor_count; i++)
 		json_array_append_new(list, neighbor_json(&state->neighbor[i], &ours.dcbx, now));

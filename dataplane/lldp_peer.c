@@ -68,7 +68,7 @@ static enum lldp_news add(struct lldp_port *port, const struct lldp_info *info, 
 	struct lldp_neighbor *neighbor = &port->neighbor[at];
 
 	if (at == LLDP_NEIGHBOR_MAX) {
-		port->stats.refused++;
+		port->stats.lldp_refused_pkts++;
 		return LLDP_NO_ROOM;
 	}
 	memset(neighbor, 0, sizeof(*neighbor));
@@ -90,9 +90,9 @@ enum lldp_news lldp_port_heard(const struct lldp_profile *pf, struct lldp_port *
 	*at = find(port, info);
 	if (!pf->receive || !port->up)
 		return LLDP_SAME;
-	port->stats.rx_frames++;
-	port->stats.rx_discarded_tlvs += info->discarded;
-	port->stats.rx_unknown_tlvs += info->unknown;
+	port->stats.lldp_rx_pkts++;
+	port->stats.lldp_rx_discarded_tlvs += info->discarded;
+	port->stats.lldp_rx_unknown_tlvs += info->unknown;
 	if (info->ttl_seconds == 0) {
 		if (*at == port->neighbor_count)
 			return LLDP_SAME;
@@ -118,7 +118,7 @@ bool lldp_port_expire(struct lldp_port *port, ns_t now, struct lldp_neighbor *go
 			continue;
 		*gone = port->neighbor[i];
 		forget(port, i);
-		port->stats.ageouts++;
+		port->stats.lldp_ageouts++;
 		return true;
 	}
 	return false;
@@ -144,7 +144,7 @@ bool lldp_port_due(const struct lldp_profile *pf, struct lldp_port *port, ns_t n
 	port->credit--;
 	port->changed = false;
 	port->sending = true;
-	port->stats.tx_frames++;
+	port->stats.lldp_tx_pkts++;
 	port->fast -= port->fast > 0;
 	port->tx_at = ns_add(now, port->fast > 0 ? u64_min(LLDP_FAST_NS, pf->interval_ns) :
 						   pf->interval_ns);

@@ -8,6 +8,7 @@
 // row and one per second on average (txDelay in the words of older editions).
 #pragma once
 
+#include "dataplane/core/stats.h"
 #include "link/lldp_frame.h"
 
 enum {
@@ -35,16 +36,6 @@ struct lldp_neighbor {
 	ns_t expires;
 };
 
-struct lldp_stats {
-	uint64_t tx_frames;
-	uint64_t rx_frames;
-	uint64_t rx_discarded_frames; // malformed as a whole
-	uint64_t rx_discarded_tlvs;
-	uint64_t rx_unknown_tlvs;
-	uint64_t ageouts;
-	uint64_t refused; // frames of neighbours that found no room
-};
-
 struct lldp_port {
 	bool up;
 	bool sending; // peers have been told something that should be taken back
@@ -55,7 +46,7 @@ struct lldp_port {
 	ns_t tx_at;
 	uint32_t neighbor_count;
 	struct lldp_neighbor neighbor[LLDP_NEIGHBOR_MAX];
-	struct lldp_stats stats;
+	struct port_stats stats; // LLDP_*; the other rows are 0
 };
 
 enum lldp_news {

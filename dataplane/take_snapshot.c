@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The lcores fill what the core counts while they are between two polls; next hops and what was
-// asked for them are the control thread's to count, and stand in the same rows.
+// The lcores fill what the core counts while they are between two polls; next hops, what was asked
+// for them and LLDP are the control thread's to count, and stand in the same rows.
 
 #include "dataplane/take_snapshot.h"
 
 #include <stdlib.h>
 
+#include "dataplane/lldp.h"
 #include "dataplane/routes.h"
 
 struct snapshot *take_snapshot(struct workers *workers, struct instance *in,
@@ -21,5 +22,6 @@ struct snapshot *take_snapshot(struct workers *workers, struct instance *in,
 	message.snapshot = snapshot;
 	workers_call(workers, &message);
 	routes_count(in->routes, &snapshot->sw);
+	lldp_count(in->lldp, snapshot);
 	return snapshot;
 }

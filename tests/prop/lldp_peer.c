@@ -113,6 +113,6 @@ SEED_TEST(lldp_peer, table_and_credit, rng, 100)
 		// Steps are shorter than a second, so nothing is late by more than that.
 		cr_assert_leq(now.v - latest, pf.interval_ns + SECOND);
 	}
-	cr_assert_gt(port.stats.ageouts, 0);
-	cr_assert_gt(port.stats.refused, 0);
+	cr_assert_gt(port.stats.lldp_ageouts, 0);
+	cr_assert_gt(port.stats.lldp_refused_pkts, 0);
 }

@@ -173,6 +173,9 @@ class Lldp(lab.SmokeTest):
                              SECONDS, 'frames from lldpd')
                 self.assertEqual(bool(self.port()['neighbors']), sees)
                 self.assertEqual(bool(daemon.neighbors()), is_seen)
+                stats = self.switch.port('Ethernet0')['stats']
+                self.assertEqual(stats['lldp_rx_pkts'] > 0, sees)
+                self.assertEqual(stats['lldp_tx_pkts'] > 0, is_seen)
                 daemon.stop()
                 self.assert_conserved(self.switch)
 

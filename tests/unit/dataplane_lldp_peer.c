@@ -149,7 +149,7 @@ TABLE_TEST(dataplane_lldp_peer, sends, row, send_rows)
 		sent++;
 	}
 	cr_assert(sent == FRAMES || row->sent[sent] == 0, "%s: %u frames", row->what, sent);
-	cr_assert_eq(port.stats.tx_frames, sent);
+	cr_assert_eq(port.stats.lldp_tx_pkts, sent);
 }
 
 Test(dataplane_lldp_peer, a_neighbour_lives_as_long_as_it_says)
@@ -165,7 +165,7 @@ Test(dataplane_lldp_peer, a_neighbour_lives_as_long_as_it_says)
 	cr_assert_eq(gone.index, 1);
 	cr_assert_eq(gone.since.v, 0);
 	cr_assert_eq(port.neighbor_count, 0);
-	cr_assert_eq(port.stats.ageouts, 1);
+	cr_assert_eq(port.stats.lldp_ageouts, 1);
 	cr_assert(!lldp_port_expire(&port, at_tenth(80), &gone));
 }
 
@@ -214,7 +214,7 @@ Test(dataplane_lldp_peer, strangers_push_nobody_out)
 		cr_assert_eq(hear(&on, &port, i, 120, 0), LLDP_NEW);
 	cr_assert_eq(hear(&on, &port, 99, 120, 0), LLDP_NO_ROOM);
 	cr_assert_eq(port.neighbor_count, LLDP_NEIGHBOR_MAX);
-	cr_assert_eq(port.stats.refused, 1);
+	cr_assert_eq(port.stats.lldp_refused_pkts, 1);
 	cr_assert_eq(hear(&on, &port, 1, 120, 1), LLDP_SAME);
 }
 
