@@ -9,6 +9,7 @@
 #include "traffic/core/roce.h"
 
 #include "base/check.h"
+#include "base/checksum.h"
 
 enum {
 	ETHERTYPE_IPV4 = 0x0800,
@@ -55,19 +56,6 @@ uint32_t roce_frame_bytes(const struct roce_path *path, uint8_t opcode, uint32_t
 	       (path->ipv6 ? IPV6_BYTES : IPV4_BYTES) + udp_bytes(opcode, payload_bytes);
 }
 
-// The checksum of a header whose own field holds 0, or 0 when that is right (RFC 1071).
-static uint16_t ipv4_checksum(const uint8_t *ip)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < IPV4_BYTES; i += 4)
-		sum += load_be32(ip + i);
-	sum = (sum & 0xffffffff) + (sum >> 32);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)~sum;
-}
-
 static uint8_t *write_ethernet(const struct roce_path *path, uint8_t *out)
 {
 	store_be48(out, path->dst_mac);
@@ -84,17 +72,22 @@ static uint8_t *write_ethernet(const struct roce_path *path, uint8_t *out)
 
 static uint8_t *write_ipv4(const struct roce_path *path, uint32_t bytes, uint8_t *out)
 {
-	out[0] = 0x45;
-	out[1] = (uint8_t)(path->dscp << 2 | path->ecn);
-	store_be16(out + 2, (uint16_t)(IPV4_BYTES + bytes));
-	store_be16(out + 4, path->ipv4_id);
-	store_be16(out + 6, IPV4_DF);
-	out[8] = path->hop_limit;
-	out[9] = PROTOCOL_UDP;
-	store_be16(out + 10, 0);
-	memcpy(out + 12, path->src_ip, 4);
-	memcpy(out + 16, path->dst_ip, 4);
-	store_be16(out + 10, ipv4_checksum(out));
+	const uint32_t tos = (uint32_t)path->dscp << 2 | path->ecn;
+	uint32_t word[] = {
+		0x45u << 24 | tos << 16 | (IPV4_BYTES + bytes),
+		(uint32_t)path->ipv4_id << 16 | IPV4_DF,
+		(uint32_t)path->hop_limit << 24 | PROTOCOL_UDP << 16,
+		load_be32(path->src_ip),
+		load_be32(path->dst_ip),
+	};
+	uint32_t sum = 0;
+
+	// Of the words, since bytes just written are slow to read as something wider or narrower.
+	for (uint32_t i = 0; i < IPV4_BYTES / 4; i++)
+		sum += (word[i] >> 16) + (word[i] & 0xffff);
+	word[2] |= checksum_end(sum);
+	for (uint32_t i = 0; i < IPV4_BYTES / 4; i++)
+		store_be32(out + 4 * i, word[i]);
 	return out + IPV4_BYTES;
 }
 
@@ -115,11 +108,11 @@ static uint8_t *write_transport(const struct roce_packet *packet, uint8_t *out)
 {
 	const uint8_t has = roce_headers(packet->opcode);
 
-	out[0] = packet->opcode;
-	out[1] = (uint8_t)((packet->solicited ? BTH_SOLICITED : 0) |
-			   (packet->migrated ? BTH_MIGRATED : 0) |
-			   padding(packet->payload_bytes) << 4);
-	store_be16(out + 2, packet->pkey);
+	const uint32_t flags = (packet->solicited ? BTH_SOLICITED : 0) |
+			       (packet->migrated ? BTH_MIGRATED : 0) |
+			       padding(packet->payload_bytes) << 4;
+
+	store_be32(out, (uint32_t)packet->opcode << 24 | flags << 16 | packet->pkey);
 	store_be32(out + 4, (packet->becn ? (uint32_t)BTH_BECN << 24 : 0) | packet->dest_qp);
 	store_be32(out + 8, (packet->ack_req ? (uint32_t)BTH_ACK_REQ << 24 : 0) | packet->psn);
 	out += ROCE_BTH_BYTES;
@@ -158,6 +151,17 @@ static uint8_t *write_payload(const struct roce_packet *packet, uint8_t *out)
 	return out + bytes + padding(bytes);
 }
 
+// What is too wide would be written into its neighbours.
+static void check_ranges(const struct roce_path *path, const struct roce_packet *packet)
+{
+	const uint8_t has = roce_headers(packet->opcode);
+
+	WEFT_DEBUG_CHECK(path->dscp < 64 && path->ecn < 4 && path->flow_label < 1 << 20);
+	WEFT_DEBUG_CHECK(packet->dest_qp < 1 << 24 && packet->psn < 1 << 24);
+	WEFT_DEBUG_CHECK(packet->msn < 1 << 24 && has != 0);
+	WEFT_DEBUG_CHECK(packet->payload_bytes <= (has & ROCE_HAS_PAYLOAD ? ROCE_PAYLOAD_MAX : 0));
+}
+
 uint32_t roce_frame_write(const struct roce_path *path, const struct roce_packet *packet,
 			  enum roce_crc method, uint8_t *out)
 {
@@ -165,14 +169,10 @@ uint32_t roce_frame_write(const struct roce_path *path, const struct roce_packet
 	uint8_t *const ip = write_ethernet(path, out);
 	uint8_t *udp, *end;
 
-	WEFT_DEBUG_CHECK(roce_opcode_known(packet->opcode));
-	WEFT_DEBUG_CHECK(packet->payload_bytes <=
-			 (roce_headers(packet->opcode) & ROCE_HAS_PAYLOAD ? ROCE_PAYLOAD_MAX : 0));
+	check_ranges(path, packet);
 	udp = path->ipv6 ? write_ipv6(path, bytes, ip) : write_ipv4(path, bytes, ip);
-	store_be16(udp, path->src_port);
-	store_be16(udp + PORT_AT, ROCE_UDP_PORT);
-	store_be16(udp + 4, (uint16_t)bytes);
-	store_be16(udp + 6, 0);
+	store_be32(udp, (uint32_t)path->src_port << 16 | ROCE_UDP_PORT);
+	store_be32(udp + 4, bytes << 16);
 	end = write_payload(packet, write_transport(packet, udp + UDP_BYTES));
 	store_le32(end, roce_icrc(method, out, (uint32_t)(ip - out), (uint32_t)(end - out)));
 	return (uint32_t)(end - out) + ROCE_ICRC_BYTES;
@@ -205,7 +205,8 @@ static enum roce_verdict read_ipv4(const uint8_t *frame, uint32_t len, struct pl
 	at->udp = at->ip + (ip[0] & 0xf) * 4;
 	if (!is_roce_port(frame, len, at->udp))
 		return not_roce(len, at->udp);
-	if (ip[0] != 0x45 || (fragment & IPV4_MF) != 0 || ipv4_checksum(ip) != 0)
+	if (ip[0] != 0x45 || (fragment & IPV4_MF) != 0 ||
+	    checksum_end(checksum_add(0, ip, IPV4_BYTES)) != 0)
 		return ROCE_FRAME_BAD;
 	at->end = at->ip + load_be16(ip + 2);
 	path->ipv6 = false;
