@@ -38,6 +38,8 @@ static const struct {
 	[REASON_PG_LOSSY_FULL] = { WHY_WRONG, "the group's limit is too low for the burst, or an "
 					      "egress queue does not drain: raise "
 					      "dynamic_th of its buffer_profile" },
+	[REASON_CNP_PG_FULL] = { WHY_WRONG, "more CNPs than cnp_rate lets out: raise it, or find "
+					    "who sends them: weft show roce" },
 	[REASON_PG_LOSSLESS_FULL] = { WHY_WRONG, "headroom is too small, or the sender does not "
 						 "obey PFC: weft show interface headroom, "
 						 "and pfc_enable at the sender" },
@@ -74,6 +76,8 @@ static const struct {
 	[REASON_QUEUE_FULL] = { WHY_WRONG, "the queue's limit is too low for the burst, or "
 					   "the line is too slow: weft show queue "
 					   "watermark" },
+	[REASON_CNP_QUEUE_FULL] = { WHY_WRONG, "more CNPs than cnp_rate lets out: raise it, or "
+					       "find who sends them: weft show roce" },
 	[REASON_QUEUE_WRED] = { WHY_WARNING,
 				"senders without ECN are dropped as configured: weft show ecn" },
 	[REASON_LINK_FLUSH] = { WHY_WRONG, "the link went down" },
@@ -85,7 +89,8 @@ static const struct {
 // Reasons of what waits in queues, and what the queue lost for them.
 static bool is_of_queues(enum reason_id id)
 {
-	return id == REASON_QUEUE_FULL || id == REASON_QUEUE_WRED || id == REASON_PFC_WD_TX;
+	return id == REASON_QUEUE_FULL || id == REASON_CNP_QUEUE_FULL || id == REASON_QUEUE_WRED ||
+	       id == REASON_PFC_WD_TX;
 }
 
 static uint64_t lost_by_queue(const struct why *why, uint32_t queue)

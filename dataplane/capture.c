@@ -128,7 +128,7 @@ static size_t drop_words(const struct capture *capture, const struct tap_record 
 		len += snprintf(out + len, bytes - (size_t)len, ", to %s",
 				port_name(capture, r->out_port));
 	if (reason == DROP_PG_LOSSY_FULL || reason == DROP_PG_LOSSLESS_FULL ||
-	    reason == DROP_PFC_WD_RX)
+	    reason == DROP_CNP_PG_FULL || reason == DROP_PFC_WD_RX)
 		len += snprintf(out + len, bytes - (size_t)len, ", priority group %u", r->pg);
 	// The member of a LAG that is down is not known, nor its queue.
 	if (drop_infos[reason].side == DROP_SIDE_OUT && reason != DROP_EGRESS_DOWN)

@@ -88,7 +88,9 @@ static COLD enum drop_reason admit_beyond_limit(struct sw_lcore *lc, const struc
 	if (!pf->lossless) {
 		pg->stats.dropped_packets++;
 		pool->dropped_packets += !bytes_fit;
-		return bytes_fit ? DROP_DESCRIPTORS : DROP_PG_LOSSY_FULL;
+		if (bytes_fit)
+			return DROP_DESCRIPTORS;
+		return p->flags & PKT_CNP ? DROP_CNP_PG_FULL : DROP_PG_LOSSY_FULL;
 	}
 	raise_xoff(lc, pg, p);
 	if (!charge_headroom(lc, pool, pf, pg, p)) {

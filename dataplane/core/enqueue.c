@@ -61,7 +61,7 @@ static enum drop_reason enqueue(struct sw_lcore *lc, const struct port_profile *
 
 	if (!(p->flags & PKT_LOSSLESS) && !pool_has_room(pool, &pf->limit, before, after)) {
 		pool->dropped_packets++;
-		return refuse(lc, p, q, DROP_QUEUE_FULL);
+		return refuse(lc, p, q, p->flags & PKT_CNP ? DROP_CNP_QUEUE_FULL : DROP_QUEUE_FULL);
 	}
 	if (pf->has_wred) {
 		enum ecn_verdict verdict = wred(lc, pf, q, p);

@@ -257,21 +257,30 @@ TABLE_TEST(scenario, wred_non_ect, row, wred_rows)
 	rig_end(rig);
 }
 
+static const struct {
+	const char *what;
+	bool at_enqueue;
+} spared_rows[] = {
+	{ "marks at dequeue", false },
+	{ "marks at enqueue", true },
+};
+
 // A CNP is the signal itself: it is neither marked nor dropped, ECT or not.
-Test(scenario, ecn_spares_cnps)
+TABLE_TEST(scenario, ecn_spares_cnps, row, spared_rows)
 {
 	struct sw_config *c = marked(0, 0, 1000000);
 	struct frame f = rig_frame(SRC, DST, 48, 74);
 	struct rig *rig;
 
 	c->wred[0].wred_green_enable = true;
+	c->wred[0].mark_at = row->at_enqueue;
 	rig = rig_new(c);
 	f.opcode = 0x81;
 	for (f.ecn = 0; f.ecn < 3; f.ecn++)
 		rig_send_many(rig, SRC, &f, 10);
 	cr_assert_eq(rig_all_drops(rig), 0);
 	cr_assert_eq(rig_release(rig, DST, UINT64_MAX), 30);
-	cr_assert_eq(rig_port(rig, DST).ecn_marked_packets, 0);
+	cr_assert_eq(rig_port(rig, DST).ecn_marked_packets, 0, "%s", row->what);
 	rig_end(rig);
 }
 
