@@ -12,6 +12,8 @@ enum {
 	END_SENDS = 16,
 	END_RECEIVES = 16,
 	END_READS = 8,
+	END_EARLY = 256,
+	END_RANGES = 4,
 	END_GUARD = 64,
 	END_GUARD_BYTE = 0xa5,
 	END_RKEY = 0x0142, // region 1, key 0x42
@@ -25,6 +27,8 @@ struct end {
 	struct rc_wqe send[END_SENDS];
 	struct rc_rqe receive[END_RECEIVES];
 	struct rc_read read[END_READS];
+	struct rc_early early[END_EARLY];
+	struct rc_range range[END_RANGES];
 	struct rc_region region[2]; // 0 is nothing
 	uint8_t *guarded;           // memory of region 1 behind END_GUARD bytes
 };
@@ -34,7 +38,8 @@ static inline uint8_t *end_memory(const struct end *end)
 	return end->guarded + END_GUARD;
 }
 
-// Zeroed memory of a region with guards on both sides.
+// Zeroed memory of a region with guards on both sides. `end` is zeroed, or was given as many bytes
+// before.
 static inline void end_init(struct end *end, const struct rc_profile *pf, uint64_t region_bytes,
 			    uint32_t send_psn, uint32_t receive_psn)
 {
@@ -45,13 +50,19 @@ static inline void end_init(struct end *end, const struct rc_profile *pf, uint64
 		.receive_count = END_RECEIVES,
 		.read = end->read,
 		.read_count = END_READS,
+		.early = end->early,
+		.early_count = END_EARLY,
+		.range = end->range,
+		.range_count = END_RANGES,
 		.region = end->region,
 		.region_count = 2,
 	};
 
 	end->pf = *pf;
-	end->guarded = keep(calloc(1, region_bytes + 2 * END_GUARD));
+	if (end->guarded == NULL)
+		end->guarded = keep(malloc(region_bytes + 2 * END_GUARD));
 	memset(end->guarded, END_GUARD_BYTE, END_GUARD);
+	memset(end_memory(end), 0, region_bytes);
 	memset(end_memory(end) + region_bytes, END_GUARD_BYTE, END_GUARD);
 	end->region[0] = (struct rc_region){ 0 };
 	end->region[1] = (struct rc_region){
@@ -90,6 +101,33 @@ static inline void rc_check_requester(const struct rc_profile *pf, const struct 
 	WEFT_CHECK(reads == rq->read_left);
 }
 
+static inline void rc_check_ranges(const struct rc_requester *rq)
+{
+	uint64_t end = rq->una;
+
+	WEFT_CHECK(rq->range_head - rq->range_tail <= END_RANGES);
+	for (uint32_t place = rq->range_tail; place != rq->range_head; place++) {
+		const struct rc_range *range = &rq->range[place & rq->range_mask];
+
+		WEFT_CHECK(range->first >= end && range->first < range->end);
+		end = range->end;
+	}
+	WEFT_CHECK(end <= rq->next);
+}
+
+static inline void rc_check_early(const struct rc_responder *rs)
+{
+	const int32_t far = psn_diff(rs->far, rs->psn);
+
+	WEFT_CHECK(far >= 0 && far <= END_EARLY);
+	WEFT_CHECK((far != 0) == (rs->gap_due.v != NS_NEVER.v));
+	for (uint32_t i = 0; i < END_EARLY; i++)
+		WEFT_CHECK(!rs->early[psn_add(rs->psn, i) & rs->early_mask].placed ||
+			   (int32_t)i < far);
+	WEFT_CHECK(rs->name == rs->name_end ||
+		   (psn_diff(rs->name, rs->psn) >= 0 && psn_diff(rs->far, rs->name_end) >= 0));
+}
+
 static inline void rc_check_responder(const struct rc_responder *rs)
 {
 	WEFT_CHECK(rs->receive_head - rs->receive_tail <= END_RECEIVES);
@@ -109,6 +147,10 @@ static inline void rc_check(const struct end *end)
 	if (!end->qp.failed)
 		rc_check_requester(&end->pf, &end->qp.rq);
 	rc_check_responder(&end->qp.rs);
+	if (end->pf.selective && !end->qp.failed) {
+		rc_check_ranges(&end->qp.rq);
+		rc_check_early(&end->qp.rs);
+	}
 	WEFT_CHECK(!end->qp.failed || end->qp.rq.timer.v == NS_NEVER.v);
 	for (uint32_t i = 0; i < END_GUARD; i++) {
 		WEFT_CHECK(end->guarded[i] == END_GUARD_BYTE);

@@ -22,19 +22,31 @@ void rc_init(const struct rc_profile *pf, struct rc_qp *qp, const struct rc_memo
 	WEFT_CHECK(pf->window >= 1 && pf->window <= RC_WINDOW_MAX);
 	WEFT_CHECK(is_power_of_two(memory->send_count) && is_power_of_two(memory->receive_count));
 	WEFT_CHECK(is_power_of_two(memory->read_count));
+	WEFT_CHECK(!pf->selective ||
+		   (is_power_of_two(memory->early_count) && memory->early_count >= pf->window &&
+		    is_power_of_two(memory->range_count)));
 	*qp = (struct rc_qp){ .peer_qp = peer_qp };
 	qp->rq = (struct rc_requester){
 		.send = memory->send,
 		.timer = NS_NEVER,
+		.range = memory->range,
 		.mask = memory->send_count - 1,
+		.range_mask = memory->range_count - 1,
 		.first_psn = psn_add(send_psn, 0),
 	};
 	qp->rs = (struct rc_responder){
 		.receive = memory->receive,
 		.read = memory->read,
+		.early = memory->early,
 		.region = memory->region,
 		.region_count = memory->region_count,
 		.ack_due = NS_NEVER,
+		.gap_due = NS_NEVER,
+		.far = psn_add(receive_psn, 0),
+		.gap_end = psn_add(receive_psn, 0),
+		.name = psn_add(receive_psn, 0),
+		.name_end = psn_add(receive_psn, 0),
+		.early_mask = memory->early_count - 1,
 		.psn = psn_add(receive_psn, 0),
 		.read_sent = psn_add(receive_psn, 0),
 		.receive_mask = memory->receive_count - 1,
@@ -42,6 +54,8 @@ void rc_init(const struct rc_profile *pf, struct rc_qp *qp, const struct rc_memo
 		.answer = RC_NO_ANSWER,
 		.message = RC_NO_MESSAGE,
 	};
+	if (pf->selective)
+		memset(memory->early, 0, memory->early_count * sizeof(memory->early[0]));
 }
 
 bool rc_post(const struct rc_profile *pf, struct rc_qp *qp, const struct rc_work *work, ns_t now)
@@ -110,14 +124,15 @@ void rc_rx(const struct rc_profile *pf, struct rc_qp *qp, const struct roce_pack
 static void tick(const struct rc_profile *pf, struct rc_qp *qp, ns_t now)
 {
 	rc_requester_tick(pf, qp, now);
-	rc_responder_tick(&qp->rs, now);
+	rc_responder_tick(pf, &qp->rs, now);
 }
 
 bool rc_ready(const struct rc_profile *pf, struct rc_qp *qp, enum rc_kind kind, ns_t now)
 {
 	tick(pf, qp, now);
 	if (kind == RC_ANSWER)
-		return qp->rs.answer != RC_NO_ANSWER && !rc_reads_wait(&qp->rs);
+		return (qp->rs.answer != RC_NO_ANSWER || rc_gap_waits(&qp->rs)) &&
+		       !rc_reads_wait(&qp->rs);
 	return rc_reads_wait(&qp->rs) || rc_requester_ready(pf, qp);
 }
 
@@ -157,7 +172,7 @@ ns_t rc_deadline(const struct rc_profile *pf, const struct rc_qp *qp)
 	if (qp->rq.hold.v != 0)
 		at = ns_min(at, qp->rq.hold);
 	if (!rc_reads_wait(&qp->rs))
-		at = ns_min(at, qp->rs.ack_due);
+		at = ns_min(at, ns_min(qp->rs.ack_due, qp->rs.gap_due));
 	return at;
 }
 
@@ -170,6 +185,8 @@ void rc_fail(struct rc_qp *qp, enum rc_status status, uint64_t at, ns_t now)
 	qp->rq.timer = NS_NEVER;
 	qp->rq.hold = (ns_t){ 0 };
 	qp->rs.ack_due = NS_NEVER;
+	qp->rs.gap_due = NS_NEVER;
+	qp->rs.name_end = qp->rs.name;
 }
 
 static bool complete_receive(struct rc_qp *qp, struct rc_completion *out)

@@ -51,10 +51,12 @@ struct rc_profile {
 	uint8_t retry_limit;    // timeouts and sequence errors in a row without progress
 	uint8_t rnr_limit;      // RNR NAKs in a row, RC_RNR_FOR_EVER: any number
 	uint8_t rnr_timer;      // code 0..31 of table 45, told to the peer
-	// Tolerates reordering, between hosts that both have it: every packet of a WRITE carries
-	// its own address (RETH), the responder places what comes out of order within the window,
-	// and only what is missing is sent again.
+	// Tolerates reordering, between hosts that both have it (rc_selective.c): the responder
+	// places WRITEs out of order within the window, and only what is missing is sent again.
+	// SENDs, READs and their responses are taken in order: what overtakes is lost.
 	bool selective;
+	// Selective: a gap that lasts longer is a loss; twice as long, so is its repair.
+	uint64_t reorder_ns;
 };
 
 struct rc_work {
@@ -158,6 +160,22 @@ struct rc_read {
 	uint32_t msn;
 };
 
+// Selective: what came of a packet that is ahead of the expected one.
+struct rc_early {
+	uint32_t imm;
+	uint16_t bytes;
+	bool placed;
+	bool ends; // its message
+	bool has_imm;
+	bool asks; // AckReq
+};
+
+// Selective: packets that are to be sent again.
+struct rc_range {
+	uint64_t first;
+	uint64_t end;
+};
+
 // Sizes are powers of two. The arrays belong to one queue pair, the regions are shared.
 struct rc_memory {
 	struct rc_wqe *send;
@@ -166,6 +184,10 @@ struct rc_memory {
 	uint32_t receive_count;
 	struct rc_read *read; // READs of the peer at a time: its read_depth at least
 	uint32_t read_count;
+	struct rc_early *early; // selective: the window at least
+	uint32_t early_count;
+	struct rc_range *range; // selective: gaps that are repaired at a time, 8 are many
+	uint32_t range_count;
 	const struct rc_region *region;
 	uint32_t region_count;
 };
@@ -175,6 +197,7 @@ struct rc_memory {
 // Invariants: una <= next <= sent <= posted; sent - una <= RC_SPAN_MAX.
 struct rc_requester {
 	struct rc_wqe *send;
+	struct rc_range *range;
 	uint64_t una;    // oldest unacknowledged packet
 	uint64_t next;   // to send
 	uint64_t sent;   // past the last one that was ever sent
@@ -195,6 +218,9 @@ struct rc_requester {
 	uint32_t read_psns; // packets of una..next that READs take
 	uint32_t unasked;   // packets since one with AckReq
 	uint32_t first_psn;
+	uint32_t range_mask;
+	uint32_t range_head;
+	uint32_t range_tail;
 	uint8_t retries;
 	uint8_t rnr_retries;
 	bool went_back; // for lost READ responses, since una moved
@@ -205,10 +231,12 @@ struct rc_requester {
 struct rc_responder {
 	struct rc_rqe *receive;
 	struct rc_read *read;
+	struct rc_early *early; // by PSN
 	const struct rc_region *region;
 	uint8_t *at;        // where the message that is arriving goes on
 	ns_t began;         // when it began
 	ns_t ack_due;       // when a coalesced ACK is sent; NS_NEVER: none
+	ns_t gap_due;       // when what is missing counts as lost; NS_NEVER: no gap
 	uint32_t psn;       // expected
 	uint32_t msn;       // messages taken
 	uint32_t left;      // bytes of it that are to come (WRITE), or that have room (SEND)
@@ -223,9 +251,15 @@ struct rc_responder {
 	uint32_t read_head;
 	uint32_t read_tail;
 	uint32_t region_count;
-	uint8_t answer;  // syndrome that waits; RC_NO_ANSWER
-	uint8_t message; // enum rc_op of what is arriving; RC_NO_MESSAGE
-	bool told;       // that `psn` is awaited: not told again
+	uint32_t early_mask;
+	uint32_t far;      // PSN past what came first of all, or `psn`
+	uint32_t gap_end;  // `far` when the gap that is watched was seen
+	uint32_t name;     // next missing PSN to name
+	uint32_t name_end; // `name`: all that are to be named have been
+	uint8_t named;     // times that they were
+	uint8_t answer;    // syndrome that waits; RC_NO_ANSWER
+	uint8_t message;   // enum rc_op of what is arriving; RC_NO_MESSAGE
+	bool told;         // that `psn` is awaited: not told again
 };
 
 struct rc_qp {

@@ -64,17 +64,22 @@ static void go_back(struct rc_requester *rq)
 	rq->reads_out = 0;
 	rq->read_psns = 0;
 	rq->timer = NS_NEVER;
+	rc_range_trim(rq, UINT64_MAX);
 }
 
-// Goes back after a loss, or gives up when that has not helped for too long.
+// False when trying again has not helped for too long.
+static bool may_retry(const struct rc_profile *pf, struct rc_qp *qp, ns_t now)
+{
+	if (qp->rq.retries++ < pf->retry_limit)
+		return true;
+	rc_fail(qp, RC_RETRY_EXCEEDED, qp->rq.una, now);
+	return false;
+}
+
 static void retry(const struct rc_profile *pf, struct rc_qp *qp, ns_t now)
 {
-	if (qp->rq.retries == pf->retry_limit) {
-		rc_fail(qp, RC_RETRY_EXCEEDED, qp->rq.una, now);
-		return;
-	}
-	qp->rq.retries++;
-	go_back(&qp->rq);
+	if (may_retry(pf, qp, now))
+		go_back(&qp->rq);
 }
 
 static void progress(const struct rc_profile *pf, struct rc_requester *rq, uint64_t una, ns_t now)
@@ -91,6 +96,7 @@ static void progress(const struct rc_profile *pf, struct rc_requester *rq, uint6
 		rq->reads_out = 0;
 		rq->read_psns = 0;
 	}
+	rc_range_trim(rq, una);
 	arm(pf, rq, now);
 }
 
@@ -115,6 +121,14 @@ static void responses_lost(const struct rc_profile *pf, struct rc_qp *qp, ns_t n
 	qp->rq.went_back = true;
 }
 
+// Selective: these packets instead of what was to be sent again.
+static void again(struct rc_requester *rq, uint64_t first, uint64_t end)
+{
+	rc_range_trim(rq, UINT64_MAX);
+	rc_range_add(rq, first, end);
+	rq->timer = NS_NEVER;
+}
+
 static void receiver_not_ready(const struct rc_profile *pf, struct rc_qp *qp, uint8_t code,
 			       ns_t now)
 {
@@ -125,7 +139,10 @@ static void receiver_not_ready(const struct rc_profile *pf, struct rc_qp *qp, ui
 		return;
 	}
 	rq->rnr_retries += pf->rnr_limit != RC_RNR_FOR_EVER;
-	go_back(rq);
+	if (pf->selective)
+		again(rq, rq->una, rq->una + 1);
+	else
+		go_back(rq);
 	rq->hold = ns_add(now, (uint64_t)10000 * rnr_timer[code]);
 }
 
@@ -137,6 +154,16 @@ static enum rc_status fatal(uint8_t syndrome)
 	if (syndrome == ROCE_SYNDROME_NAK_ACCESS)
 		return RC_REMOTE_ACCESS;
 	return syndrome == ROCE_SYNDROME_NAK_OPERATIONAL ? RC_REMOTE_OPERATION : RC_OK;
+}
+
+// Selective: packets that have been missing for long.
+static void missing(struct rc_qp *qp, const struct roce_packet *packet, uint64_t at)
+{
+	const int32_t count = psn_diff(packet->msn, packet->psn);
+
+	qp->stats.naks_received++;
+	if (count > 0)
+		rc_range_add(&qp->rq, at, at + (uint32_t)count);
 }
 
 // A NAK for packet `at` acknowledges those before it.
@@ -170,6 +197,8 @@ void rc_requester_ack(const struct rc_profile *pf, struct rc_qp *qp,
 		return; // said before
 	if (at >= qp->rq.sent)
 		qp->stats.refused++;
+	else if (pf->selective && packet->syndrome == ROCE_SYNDROME_NAK_PSN)
+		missing(qp, packet, at);
 	else if ((packet->syndrome & SYNDROME_KIND) != (ROCE_SYNDROME_ACK & SYNDROME_KIND))
 		negative(pf, qp, packet->syndrome, at, now);
 	else if (!acknowledge(pf, &qp->rq, at + 1, now))
@@ -233,22 +262,28 @@ void rc_requester_tick(const struct rc_profile *pf, struct rc_qp *qp, ns_t now)
 	if (ns_before(now, rq->timer))
 		return;
 	qp->stats.timeouts++;
-	retry(pf, qp, now);
+	if (!pf->selective) {
+		retry(pf, qp, now);
+	} else if (may_retry(pf, qp, now)) {
+		// The oldest may be all that is missing; the newest shows what else is.
+		again(rq, rq->una, rq->una + 1);
+		rc_range_add(rq, rq->next - 1, rq->next);
+	}
 }
 
-// Packets that the next request takes, of the numbers there are.
-static uint32_t span(const struct rc_requester *rq, const struct rc_wqe *wqe)
+// Packets that one request takes, of the numbers there are.
+static uint32_t span(const struct rc_wqe *wqe, uint64_t at)
 {
 	if (wqe->op != RC_READ)
 		return 1;
-	return (uint32_t)u64_min(wqe->first + wqe->packets - rq->next, READ_PACKETS_MAX);
+	return (uint32_t)u64_min(wqe->first + wqe->packets - at, READ_PACKETS_MAX);
 }
 
 static bool may_send(const struct rc_profile *pf, const struct rc_requester *rq)
 {
 	const struct rc_wqe *wqe = wqe_at(rq, rq->next_place);
 
-	if (rq->next == rq->posted || rq->next - rq->una + span(rq, wqe) > RC_SPAN_MAX)
+	if (rq->next == rq->posted || rq->next - rq->una + span(wqe, rq->next) > RC_SPAN_MAX)
 		return false;
 	if (wqe->op != RC_READ)
 		return rq->next - rq->una - rq->read_psns < pf->window;
@@ -259,45 +294,55 @@ static bool may_send(const struct rc_profile *pf, const struct rc_requester *rq)
 
 bool rc_requester_ready(const struct rc_profile *pf, const struct rc_qp *qp)
 {
-	return !qp->failed && qp->rq.hold.v == 0 && may_send(pf, &qp->rq);
+	return !qp->failed && qp->rq.hold.v == 0 &&
+	       (rc_range_waits(&qp->rq) || may_send(pf, &qp->rq));
 }
 
-static void fill_read(const struct rc_profile *pf, struct rc_requester *rq,
-		      const struct rc_wqe *wqe, struct roce_packet *out)
+static void fill_read(const struct rc_profile *pf, const struct rc_wqe *wqe, uint64_t at,
+		      struct roce_packet *out)
 {
-	const uint32_t packets = span(rq, wqe);
-	const uint64_t offset = (rq->next - wqe->first) * pf->mtu;
+	const uint64_t offset = (at - wqe->first) * pf->mtu;
 
 	out->opcode = ROCE_READ_REQUEST;
 	out->va = wqe->remote_va + offset;
 	out->rkey = wqe->rkey;
-	out->dma_bytes = (uint32_t)u64_min(wqe->bytes - offset, (uint64_t)packets * pf->mtu);
-	rq->reads_out++;
-	rq->read_psns += packets;
-	rq->next += packets;
+	out->dma_bytes = (uint32_t)u64_min(wqe->bytes - offset, (uint64_t)span(wqe, at) * pf->mtu);
 }
 
-static void fill_data(const struct rc_profile *pf, struct rc_requester *rq,
-		      const struct rc_wqe *wqe, struct roce_packet *out)
+static void fill_data(const struct rc_profile *pf, const struct rc_wqe *wqe, uint64_t at,
+		      struct roce_packet *out)
 {
-	const uint64_t index = rq->next - wqe->first;
+	const uint64_t index = at - wqe->first;
 	const uint64_t offset = index * pf->mtu;
+	const bool write = wqe->op == RC_WRITE;
+	const bool begins = index == 0 || (write && pf->selective);
 	const bool ends = index == wqe->packets - 1;
-	uint8_t place = index == 0 ? ROCE_SEND_FIRST : ROCE_SEND_MIDDLE;
+	uint8_t place = begins ? ROCE_SEND_FIRST : ROCE_SEND_MIDDLE;
 
-	if (ends)
-		place = (uint8_t)((index == 0 ? ROCE_SEND_ONLY : ROCE_SEND_LAST) + wqe->has_imm);
-	out->opcode = (uint8_t)(place + (wqe->op == RC_WRITE ? ROCE_WRITE_FIRST : 0));
-	if (wqe->op == RC_WRITE && index == 0) {
-		out->va = wqe->remote_va;
+	if (ends || (write && pf->selective))
+		place = begins ? ROCE_SEND_ONLY : ROCE_SEND_LAST;
+	out->opcode = (uint8_t)(place + (ends && wqe->has_imm) + (write ? ROCE_WRITE_FIRST : 0));
+	if (write && begins) {
+		out->va = wqe->remote_va + offset;
 		out->rkey = wqe->rkey;
-		out->dma_bytes = wqe->bytes;
+		out->dma_bytes = (uint32_t)(wqe->bytes - offset);
 	}
 	if (ends && wqe->has_imm)
 		out->imm = wqe->imm;
 	out->payload = wqe->data == NULL ? NULL : wqe->data + offset;
 	out->payload_bytes = (uint32_t)u64_min(pf->mtu, wqe->bytes - offset);
-	rq->next++;
+}
+
+// The request that begins with a packet; returns how many packets it takes.
+static uint32_t fill(const struct rc_profile *pf, const struct rc_requester *rq,
+		     const struct rc_wqe *wqe, uint64_t at, struct roce_packet *out)
+{
+	out->psn = psn_of(rq, at);
+	if (wqe->op == RC_READ)
+		fill_read(pf, wqe, at, out);
+	else
+		fill_data(pf, wqe, at, out);
+	return span(wqe, at);
 }
 
 // An answer is asked for now and then, and whenever nothing of the kind can follow at once.
@@ -311,26 +356,63 @@ static bool ask(const struct rc_profile *pf, struct rc_requester *rq)
 	return true;
 }
 
+static void send_next(const struct rc_profile *pf, struct rc_qp *qp, struct roce_packet *out)
+{
+	struct rc_requester *rq = &qp->rq;
+	const struct rc_wqe *wqe = wqe_at(rq, rq->next_place);
+	const uint32_t packets = fill(pf, rq, wqe, rq->next, out);
+
+	qp->stats.retransmits += rq->next < rq->sent;
+	rq->next += packets;
+	if (rq->next == wqe->first + wqe->packets)
+		rq->next_place++;
+	rq->sent = u64_max(rq->sent, rq->next);
+	if (wqe->op == RC_READ) {
+		rq->reads_out++;
+		rq->read_psns += packets;
+	} else {
+		out->ack_req = ask(pf, rq);
+	}
+}
+
+// The work of a packet that was sent: a search, since repairs jump about.
+static const struct rc_wqe *wqe_of(const struct rc_requester *rq, uint64_t at)
+{
+	uint32_t low = 0, high = rq->head - rq->una_place;
+
+	while (high - low > 1) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (wqe_at(rq, rq->una_place + middle)->first <= at)
+			low = middle;
+		else
+			high = middle;
+	}
+	return wqe_at(rq, rq->una_place + low);
+}
+
+static void send_again(const struct rc_profile *pf, struct rc_qp *qp, struct roce_packet *out)
+{
+	struct rc_requester *rq = &qp->rq;
+	const uint64_t at = rc_range_first(rq);
+	const struct rc_wqe *wqe = wqe_of(rq, at);
+
+	rc_range_trim(rq, at + fill(pf, rq, wqe, at, out));
+	qp->stats.retransmits++;
+	out->ack_req = wqe->op != RC_READ && !rc_range_waits(rq);
+}
+
 void rc_requester_tx(const struct rc_profile *pf, struct rc_qp *qp, ns_t now,
 		     struct roce_packet *out)
 {
 	struct rc_requester *rq = &qp->rq;
-	const struct rc_wqe *wqe = wqe_at(rq, rq->next_place);
 
-	out->psn = psn_of(rq, rq->next);
-	qp->stats.retransmits += rq->next < rq->sent;
-	if (wqe->op == RC_READ)
-		fill_read(pf, rq, wqe, out);
+	if (rc_range_waits(rq))
+		send_again(pf, qp, out);
 	else
-		fill_data(pf, rq, wqe, out);
-	if (rq->next == wqe->first + wqe->packets)
-		rq->next_place++;
-	rq->sent = u64_max(rq->sent, rq->next);
-	if (wqe->op != RC_READ) {
-		out->ack_req = ask(pf, rq);
-		if (!out->ack_req)
-			return;
-	}
+		send_next(pf, qp, out);
+	if (!out->ack_req && out->opcode != ROCE_READ_REQUEST)
+		return;
 	rq->asked = rq->next;
 	if (rq->timer.v == NS_NEVER.v)
 		arm(pf, rq, now);

@@ -55,7 +55,7 @@ bool rc_region_find(const struct rc_responder *rs, const struct roce_packet *req
 	return true;
 }
 
-static void answer(struct rc_responder *rs, uint8_t syndrome)
+void rc_answer(struct rc_responder *rs, uint8_t syndrome)
 {
 	rs->answer = syndrome;
 	rs->ack_due = NS_NEVER;
@@ -63,13 +63,12 @@ static void answer(struct rc_responder *rs, uint8_t syndrome)
 }
 
 // A packet that is to be acknowledged, at once or with others.
-static void acknowledge(const struct rc_profile *pf, struct rc_responder *rs,
-			const struct roce_packet *packet, ns_t now)
+void rc_acknowledge(const struct rc_profile *pf, struct rc_responder *rs, bool asked, ns_t now)
 {
 	if (rs->answer != RC_NO_ANSWER)
 		return; // says the same, or more
-	if (packet->ack_req || ++rs->coalesced >= pf->ack_every || pf->ack_delay_ns == 0)
-		answer(rs, ROCE_SYNDROME_ACK);
+	if (asked || ++rs->coalesced >= pf->ack_every || pf->ack_delay_ns == 0)
+		rc_answer(rs, ROCE_SYNDROME_ACK);
 	else if (rs->ack_due.v == NS_NEVER.v)
 		rs->ack_due = ns_add(now, pf->ack_delay_ns);
 }
@@ -118,8 +117,8 @@ static enum verdict judge(const struct rc_profile *pf, struct rc_responder *rs,
 }
 
 // The message that arrives is whole, or never will be: fills in the receive that it takes.
-static void complete_receive(struct rc_responder *rs, enum rc_status status, bool has_imm,
-			     uint32_t imm, ns_t now)
+void rc_complete_receive(struct rc_responder *rs, enum rc_status status, bool has_imm, uint32_t imm,
+			 ns_t now)
 {
 	struct rc_rqe *rqe = &rs->receive[rs->receive_next++ & rs->receive_mask];
 
@@ -141,30 +140,33 @@ static void place(struct rc_responder *rs, const struct roce_packet *packet)
 }
 
 // The expected packet had its effect.
-static void advance(struct rc_qp *qp, const struct roce_packet *packet, uint32_t packets)
+void rc_taken(struct rc_responder *rs, uint32_t packets)
 {
-	struct rc_responder *rs = &qp->rs;
-
 	rs->psn = psn_add(rs->psn, packets);
 	rs->told = false;
 	if (rs->answer != RC_NO_ANSWER)
 		rs->answer = ROCE_SYNDROME_ACK; // also instead of what told of the gap
+}
+
+static void advance(struct rc_qp *qp, const struct roce_packet *packet, uint32_t packets)
+{
+	rc_taken(&qp->rs, packets);
 	qp->stats.rx_packets++;
 	qp->stats.rx_bytes += packet->payload_bytes;
 }
 
 // Something is wrong with the request: that is said, and everything ends.
-static void refuse(struct rc_qp *qp, uint8_t syndrome, ns_t now)
+void rc_refuse(struct rc_qp *qp, uint8_t syndrome, ns_t now)
 {
 	qp->stats.refused++;
 	rc_fail(qp, RC_FLUSHED, UINT64_MAX, now);
-	answer(&qp->rs, syndrome);
+	rc_answer(&qp->rs, syndrome);
 }
 
-static void not_ready(const struct rc_profile *pf, struct rc_qp *qp)
+void rc_not_ready(const struct rc_profile *pf, struct rc_qp *qp)
 {
 	qp->stats.rnr_sent++;
-	answer(&qp->rs, (uint8_t)(ROCE_SYNDROME_RNR | (pf->rnr_timer & 0x1f)));
+	rc_answer(&qp->rs, (uint8_t)(ROCE_SYNDROME_RNR | (pf->rnr_timer & 0x1f)));
 	qp->rs.told = true; // what follows is dropped until this packet comes again
 }
 
@@ -176,33 +178,34 @@ static void take(const struct rc_profile *pf, struct rc_qp *qp, const struct roc
 
 	switch (judge(pf, rs, packet, &part, now)) {
 	case TAKEN: break;
-	case NOT_READY: not_ready(pf, qp); return;
-	case INVALID: refuse(qp, ROCE_SYNDROME_NAK_REQUEST, now); return;
-	case NO_ACCESS: refuse(qp, ROCE_SYNDROME_NAK_ACCESS, now); return;
+	case NOT_READY: rc_not_ready(pf, qp); return;
+	case INVALID: rc_refuse(qp, ROCE_SYNDROME_NAK_REQUEST, now); return;
+	case NO_ACCESS: rc_refuse(qp, ROCE_SYNDROME_NAK_ACCESS, now); return;
 	case TOO_LONG:
-		complete_receive(rs, RC_LOCAL_LENGTH, false, 0, now);
-		refuse(qp, ROCE_SYNDROME_NAK_REQUEST, now);
+		rc_complete_receive(rs, RC_LOCAL_LENGTH, false, 0, now);
+		rc_refuse(qp, ROCE_SYNDROME_NAK_REQUEST, now);
 		return;
 	}
 	place(rs, packet);
 	if (part.ends) {
 		if (part.op == RC_SEND || part.has_imm)
-			complete_receive(rs, RC_OK, part.has_imm, packet->imm, now);
+			rc_complete_receive(rs, RC_OK, part.has_imm, packet->imm, now);
 		rs->message = RC_NO_MESSAGE;
+		rs->bytes = 0;
 		rs->msn = psn_add(rs->msn, 1);
 	}
 	advance(qp, packet, 1);
-	acknowledge(pf, rs, packet, now);
+	rc_acknowledge(pf, rs, packet->ack_req, now);
 }
 
 // The packet that is expected is missing, or there is no room for it.
-static void gap(struct rc_qp *qp)
+static void gap(const struct rc_profile *pf, struct rc_qp *qp)
 {
 	qp->stats.out_of_sequence++;
-	if (qp->rs.told)
-		return;
+	if (qp->rs.told || pf->selective)
+		return; // rc_selective.c names gaps in its own way
 	qp->rs.told = true;
-	answer(&qp->rs, ROCE_SYNDROME_NAK_PSN);
+	rc_answer(&qp->rs, ROCE_SYNDROME_NAK_PSN);
 }
 
 static void take_read(const struct rc_profile *pf, struct rc_qp *qp,
@@ -211,47 +214,56 @@ static void take_read(const struct rc_profile *pf, struct rc_qp *qp,
 	struct rc_responder *rs = &qp->rs;
 
 	if (rs->message != RC_NO_MESSAGE) {
-		refuse(qp, ROCE_SYNDROME_NAK_REQUEST, now);
+		rc_refuse(qp, ROCE_SYNDROME_NAK_REQUEST, now);
 		return;
 	}
 	switch (rc_read_take(pf, rs, packet)) {
 	case RC_READ_TAKEN: break;
-	case RC_READ_FULL: gap(qp); return; // told when the others are answered
-	case RC_READ_INVALID: refuse(qp, ROCE_SYNDROME_NAK_REQUEST, now); return;
-	case RC_READ_ACCESS: refuse(qp, ROCE_SYNDROME_NAK_ACCESS, now); return;
+	case RC_READ_FULL: gap(pf, qp); return; // told when the others are answered
+	case RC_READ_INVALID: rc_refuse(qp, ROCE_SYNDROME_NAK_REQUEST, now); return;
+	case RC_READ_ACCESS: rc_refuse(qp, ROCE_SYNDROME_NAK_ACCESS, now); return;
 	}
 	// Its responses acknowledge everything before them.
-	answer(rs, RC_NO_ANSWER);
+	rc_answer(rs, RC_NO_ANSWER);
 	advance(qp, packet, rc_packets(pf, packet->dma_bytes));
 }
 
-void rc_responder_rx(const struct rc_profile *pf, struct rc_qp *qp,
-		     const struct roce_packet *packet, ns_t now)
+void rc_responder_take(const struct rc_profile *pf, struct rc_qp *qp,
+		       const struct roce_packet *packet, ns_t now)
 {
-	struct rc_responder *rs = &qp->rs;
-	const int32_t ahead = psn_diff(packet->psn, rs->psn);
+	const bool again = packet->psn != qp->rs.psn;
 
-	if (ahead > 0) {
-		gap(qp);
-	} else if (ahead == 0) {
-		if (packet->opcode == ROCE_READ_REQUEST)
-			take_read(pf, qp, packet, now);
-		else
-			take(pf, qp, packet, now);
+	if (!again && packet->opcode == ROCE_READ_REQUEST) {
+		take_read(pf, qp, packet, now);
+	} else if (!again) {
+		take(pf, qp, packet, now);
 	} else if (packet->opcode != ROCE_READ_REQUEST) {
 		qp->stats.duplicates++;
-		acknowledge(pf, rs, packet, now);
-	} else if (rc_read_again(pf, rs, packet)) {
+		rc_acknowledge(pf, &qp->rs, packet->ack_req, now);
+	} else if (rc_read_again(pf, &qp->rs, packet)) {
 		qp->stats.duplicates++;
 	} else {
 		qp->stats.refused++;
 	}
 }
 
-void rc_responder_tick(struct rc_responder *rs, ns_t now)
+void rc_responder_rx(const struct rc_profile *pf, struct rc_qp *qp,
+		     const struct roce_packet *packet, ns_t now)
+{
+	if (pf->selective)
+		rc_selective_rx(pf, qp, packet, now);
+	else if (psn_diff(packet->psn, qp->rs.psn) > 0)
+		gap(pf, qp);
+	else
+		rc_responder_take(pf, qp, packet, now);
+}
+
+void rc_responder_tick(const struct rc_profile *pf, struct rc_responder *rs, ns_t now)
 {
 	if (!ns_before(now, rs->ack_due))
-		answer(rs, ROCE_SYNDROME_ACK);
+		rc_answer(rs, ROCE_SYNDROME_ACK);
+	if (!ns_before(now, rs->gap_due))
+		rc_gap_tick(pf, rs, now);
 }
 
 void rc_responder_answer(struct rc_qp *qp, struct roce_packet *out)
@@ -260,9 +272,13 @@ void rc_responder_answer(struct rc_qp *qp, struct roce_packet *out)
 	const bool ack = rs->answer == ROCE_SYNDROME_ACK;
 
 	out->opcode = ROCE_ACK;
+	if (rs->answer == RC_NO_ANSWER) {
+		rc_gap_name(qp, out);
+		return;
+	}
 	out->psn = ack ? psn_add(rs->psn, UINT32_MAX) : rs->psn;
 	out->syndrome = rs->answer;
 	out->msn = rs->msn;
 	qp->stats.naks_sent += rs->answer == ROCE_SYNDROME_NAK_PSN;
-	answer(rs, RC_NO_ANSWER);
+	rc_answer(rs, RC_NO_ANSWER);
 }
