@@ -226,9 +226,11 @@ void cfg_value_default(const struct config_knob *knob, void *field)
 {
 	const uint64_t unset = unset_value(knob);
 
-	if (mandatory(knob) || is_prefix(knob))
+	const bool none = strcmp(knob->def, "-") == 0;
+
+	if (mandatory(knob) || (none && is_prefix(knob)))
 		memset(field, 0, cfg_field_bytes(knob->kind));
-	else if (strcmp(knob->def, "-") == 0)
+	else if (none)
 		memcpy(field, &unset, sizeof(unset));
 	else
 		WEFT_CHECK(cfg_value_parse(knob, knob->def, field) == CFG_VALUE_OK);
