@@ -6,7 +6,7 @@
 # prose between them is here. The build calls it; nothing that it writes is committed.
 #
 # usage: genman.py PAGE OUTPUT [PROGRAM]
-"""Generates weft.1, weft-switch.8, weft.cfg.5 and weft-counters.7."""
+"""Generates weft.1, weft-switch.8, weft-traffic.1, weft.cfg.5 and weft-counters.7."""
 import os
 import re
 import subprocess
@@ -21,6 +21,7 @@ from gatelib import Tree, schema_rows
 
 ROOT = Path(__file__).resolve().parents[1]
 SEE = {'weft.1': 'weft-switch(8)', 'weft-switch.8': 'weft(1), weft.cfg(5), weft-counters(7), systemd.service(5)',
+       'weft-traffic.1': 'weft-switch(8), weft(1)',
        'weft.cfg.5': 'weft-switch(8), weft-counters(7)', 'weft-counters.7': 'weft(1), weft.cfg(5)'}
 
 SWITCH_TEXT = '''
@@ -92,6 +93,26 @@ The command line is wrong.
 A configuration is wrong (EX_CONFIG of
 .IR sysexits.h ),
 and a start was asked for. The unit does not try again after 2 and 78.
+'''
+TRAFFIC_TEXT = '''
+.SH DESCRIPTION
+Any number of RoCEv2 hosts in one process, on the ports of a switch or of any DPDK device: reliable connections
+with writes, reads and sends, PFC obeyed and made, DCQCN. They do a workload to each other and report on it.
+.SH WORKLOADS
+{workloads}
+.SH OPTIONS
+A truth value needs no value of its own, and \\-\\-no\\-NAME takes it back.
+{options}
+{lists}
+.SH SCENARIO FILES
+Options are knobs of a libconfig file, with _ for \\-; options that may come again are lists of groups there.
+\\-\\-dump prints the file that a command line stands for.
+.SH EXAMPLES
+.nf
+{examples}
+.fi
+.SH EXIT STATUS
+{statuses}
 '''
 CLI_TEXT = '''
 .SH DESCRIPTION
@@ -216,6 +237,44 @@ def rows_of(name):
     return schema_rows(Tree(ROOT), f'schema/{name}.def')[0]
 
 
+# Kinds of knobs as options have them.
+WORDS = {'NS': 'TIME', 'BPS': 'RATE', 'COUNT': 'N', 'PPM': 'PART', 'MASK8': 'PRIORITIES', 'ENUM': 'WORD'}
+
+
+def option(row, dash=True):
+    """A knob of weft-traffic as it stands on the command line."""
+    name = row.name.replace('_', '-') if dash else row.name
+    kind, on = row.args['kind'], row.args['def'] == 'true'
+    if kind == 'BOOL':
+        return ('--' if dash else '') + ('[no-]' if on else '') + name
+    word = WORDS.get(kind, kind)
+    return f'--{name} {word}' if dash else f'{name}={word}'
+
+
+def traffic_page(program):
+    """Options from the schema; examples and exit statuses from the help."""
+    text = ask(program, '--help')
+    knobs = dict(gendoc.by_object(rows_of('traffic_run')))
+    knobs['DCQCN'] = rows_of('dcqcn')
+    workload, *run = knobs['RUN']
+    fixed = [('-c, --config FILE', 'A scenario; options come on top.'), ('--dump', 'Print the scenario and end.'),
+             ('-h, --help', 'Print help.'), ('-V, --version', 'Print the version.')]
+    lists = []
+    for name, rows in (('port', knobs['DEVICE']), ('host', knobs['RANK']), ('trouble', knobs['TROUBLE']),
+                       ('dcqcn', knobs['DCQCN'])):
+        more = '[:KNOB=VALUE[,KNOB=VALUE]...]' if len(rows) > 1 else ''
+        first = (f'--{name} {rows[0].name}{more}', knob_text(rows[0].args, rows[0].doc))
+        lists.append(items([first]) + '\n.RS\n' +
+                     items([(option(row, dash=False), knob_text(row.args, row.doc)) for row in rows[1:]]) + '\n.RE')
+    said = ' '.join(text.split('Exit status: ')[1].split())
+    statuses = [part.split(' ', 1) for part in said.rstrip('.').split('; ')]
+    return '\\fIWORKLOAD\\fR \\-\\-hosts \\fISPEC\\fR [\\fIOPTION\\fR]...', TRAFFIC_TEXT.format(
+        workloads=roff(sentence(plain(workload.doc)) + ' One of ' + workload.args['words'].replace('|', ', ') + '.'),
+        options=items(fixed + [(option(row), knob_text(row.args, row.doc)) for row in run]), lists='\n'.join(lists),
+        examples='\n'.join(roff(line.strip()) for line in re.findall(r'^  weft-traffic .*$', text, re.M)),
+        statuses=items([(number, sentence(what)) for number, what in statuses]))
+
+
 def plain(text):
     return text.replace('*', '').replace('`', '')
 
@@ -258,6 +317,7 @@ def counters_page(_):
 PAGES = {
     'weft.1': (weft_page, 'show and steer switches'),
     'weft-switch.8': (switch_page, 'lossless RoCE switch in software'),
+    'weft-traffic.1': (traffic_page, 'RoCE hosts in software'),
     'weft.cfg.5': (cfg_page, 'configuration of a switch'),
     'weft-counters.7': (counters_page, 'counters and drop reasons of a switch'),
 }

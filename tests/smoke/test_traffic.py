@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Facts are judged, speeds are reported: the machine may be busy. Ports and hosts may catch up 20 ms of
+# it, so that what is measured is not the scheduler alone.
+"""weft-traffic: hosts in software through a real switch with emulated 1G ports."""
+import json
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+import lab
+
+PORT = 'speed = "1G"; burst = "20ms"; '
+HOST = ('--speed', '1G', '--burst', '20ms', '--retry-timeout', '30s')
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 240
+
+
+class Traffic(lab.SmokeTest):
+    def switch(self, name, count, buffers='roce = "lossless";\n', more=''):
+        ports = [lab.memif_port(f'Ethernet{n}', n, self.dir / f'{name}{n}', PORT + more) for n in range(count)]
+        return lab.Switch(self, name, ports, buffers).start()
+
+    def start(self, *words):
+        process = subprocess.Popen([TRAFFIC, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        lab.LEFT.append(process.kill)
+        self.addCleanup(process.kill)
+        return process
+
+    def end(self, process, status):
+        out, err = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, status, f'{process.args}:\n{out}{err}')
+        return out, err
+
+    def run_pair(self, *words, status=0):
+        return json.loads(self.end(self.start(*words, '--hosts', 'pair', '--json'), status)[0])
+
+    def run_hosts(self, name, count, *words, status=0):
+        """Hosts on the first `count` ports of a switch; returns the report."""
+        hosts = f'memif:{self.dir}/{name}{{0-{count - 1}}}'
+        out, _ = self.end(self.start('--hosts', hosts, '--json', *HOST, *words), status)
+        report = json.loads(out)
+        print(f'# {" ".join(words)}: {report["goodput_gbps"]:.3f} Gb/s of {report["ceiling_gbps"]:.3f}, Jain '
+              f'{report["jain"]:.4f}, CE {report["ce_marked"]}, CNPs {report["cnps"]}, pauses '
+              f'{report["pauses_received"]}', flush=True)
+        return report
+
+    def assert_clean(self, report):
+        self.assertEqual((report['outcome'], report['good']), ('done', 1))
+        for key in ('lossless_drops', 'retransmits', 'timeouts', 'icrc_errors', 'failed'):
+            self.assertEqual(report[key], 0, key)
+
+    def test_pair(self):
+        """Two hosts in memory, no switch."""
+        for words, count in ((('write',), 20), (('read', '--qps', '3'), 60), (('send', '--bidirectional'), 40),
+                             (('write', '--latency', '--size', '8', '--iters', '1000'), 1000),
+                             (('send', '--mtu', '4096', '--size', '4M', '--ip', 'fd00::1'), 20)):
+            report = self.run_pair(*words)
+            self.assert_clean(report)
+            self.assertEqual(report['iterations'], count)
+            self.assertEqual(report['bytes'], count * report['size_bytes'])
+        for words in (('all-reduce', '--algorithm', 'tree'), ('all-gather',), ('reduce-scatter',), ('all-to-all',),
+                      ('moe', '--skew', '80%')):
+            report = self.run_pair(*words, '--iters', '5')
+            self.assert_clean(report)
+            self.assertEqual((report['iterations'], report['wrong']), (5, 0))
+            self.assertGreater(report['checked'], 0)
+
+    def test_troubles(self):
+        """What is wrong with a host on purpose shows, is recovered from, and is said by the exit status."""
+        report = self.run_pair('write', '--trouble', '0:corrupt=1%', status=1)
+        self.assertEqual((report['iterations'], report['good']), (20, 0))
+        self.assertGreater(report['icrc_errors'], 0)
+        self.assertGreater(report['retransmits'], 0)
+        report = self.run_pair('write', '--trouble', '0:corrupt=1%', '--no-pfc')
+        self.assertEqual((report['iterations'], report['lossless_drops']), (20, 0))
+        self.assertGreater(report['retransmits'], 0)
+        # Reordering costs go-back-N packets, and selective hosts none but what was missing.
+        report = self.run_pair('write', '--trouble', '0:reorder=1%', '--no-pfc')
+        self.assertEqual(report['iterations'], 20)
+        self.assertGreater(report['retransmits'], 0)
+        # A slow receiver pauses its peer and loses nothing.
+        report = self.run_pair('send', '--iters', '4', '--trouble', '1:slow=1G')
+        self.assert_clean(report)
+        self.assertGreater(report['pauses_received'], 0)
+        self.assertGreater(report['ranks'][0]['paused_us'], 0)
+        self.assertGreater(report['ranks'][1]['pausing_us'], 0)
+        # Unless the peer ignores it.
+        report = self.run_pair('send', '--iters', '2', '--trouble', '1:slow=1G', '--trouble', '0:ignore_pfc', status=1)
+        self.assertEqual(report['iterations'], 2)
+        self.assertGreater(report['ranks'][1]['overflows'], 0)
+        # A storm holds everything until it ends.
+        report = self.run_pair('write', '--iters', '1', '--trouble', '1:storm=3,storm_stop=300ms')
+        self.assert_clean(report)
+        self.assertGreater(report['ranks'][0]['paused_us'], 50_000)
+
+    def test_point_to_point(self):
+        switch = self.switch('line', 2)
+        for words in (('write',), ('read',), ('send',), ('send', '--latency', '--size', '64', '--iters', '50')):
+            self.assert_clean(self.run_hosts('line', 2, *words))
+        self.assertEqual(lab.drops(switch), [])
+        self.assertGreater(switch.get('/v1/stats')['switch']['rx_packets'], 3 * 20 * 1024)
+        self.assert_conserved(switch)
+
+    def test_incast(self):
+        """7 to 1 with PFC, ECN and DCQCN: nothing is lost or sent again, and the switch has held and marked."""
+        switch = self.switch('incast', 8)
+        report = self.run_hosts('incast', 8, 'incast', '--iters', '10')
+        self.assert_clean(report)
+        self.assertEqual(report['iterations'], 70)
+        self.assertGreaterEqual(report['jain'], 0.9)
+        self.assertGreater(report['ceiling_ratio'], 0.01)
+        self.assertLessEqual(report['ceiling_ratio'], 1.3)      # with what ports catch up
+        ports = switch.ports()
+        marked = ports[0]['queues'][3]['wred_ecn_marked_packets']
+        self.assertGreater(marked, 0)
+        self.assertEqual(report['ce_marked'], marked)
+        self.assertGreater(report['cnps'], 0)
+        self.assertGreater(sum(port['priority_groups'][3]['xoff_events'] for port in ports[1:]), 0)
+        sent = sum(port['priorities'][3]['pfc_tx_pkts'] for port in ports)
+        self.assertGreater(sent, 0)
+        self.assertLessEqual(report['pauses_received'], sent)
+        self.assertEqual(lab.drops(switch), [])
+        self.assert_conserved(switch)
+
+    def test_lossy(self):
+        """The same without PFC: losses, which go-back-N recovers and counts."""
+        switch = self.switch('lossy', 8, 'roce = "lossy";\n')
+        report = self.run_hosts('lossy', 8, 'incast', '--iters', '4', '--no-pfc', '--no-congestion-control',
+                                '--window', '256', '--retry-timeout', '200ms')
+        self.assertEqual((report['outcome'], report['iterations'], report['failed']), ('done', 28, 0))
+        self.assertGreater(report['retransmits'], 0)
+        self.assertGreater(sum(count for *_, count in lab.drops(switch)), 0)
+        self.assert_conserved(switch)
+
+    def test_all_reduce(self):
+        """Round a ring of eight, and then with one that is at half speed, which is named."""
+        switch = self.switch('ring', 8)
+        report = self.run_hosts('ring', 8, 'all-reduce', '--size', '4M', '--iters', '3', '--warmup', '1')
+        self.assert_clean(report)
+        self.assertEqual((report['wrong'], report['iterations']), (0, 3))
+        self.assertEqual(report['checked'], 2 * 8 * (1 << 20))     # in the first and the last operation
+        # At a rate at which nobody is late.
+        report = self.run_hosts('ring', 8, 'all-reduce', '--size', '256K', '--iters', '3', '--warmup', '1',
+                                '--speed', '20M', '--host', '5:speed=10M')
+        self.assert_clean(report)
+        self.assertEqual((report['slowest_rank'], report['cause']), (5, 'port'))
+        self.assertEqual(report['ranks'][6]['waited_for'], 5)
+        report = self.run_hosts('ring', 8, 'moe', '--size', '1M', '--iters', '3', '--warmup', '1')
+        self.assert_clean(report)
+        self.assertEqual(report['wrong'], 0)
+        self.assertEqual(lab.drops(switch), [])
+        self.assert_conserved(switch)
+
+    def test_interrupted(self):
+        """Ctrl-C prints what was measured so far."""
+        process = self.start('write', '--hosts', 'pair', '--duration', '300s', '--json', '--progress')
+        line = b''
+        while b'Gb/s' not in line:
+            line += process.stderr.buffer.read1(4096)
+        process.send_signal(signal.SIGINT)
+        report = json.loads(self.end(process, 0)[0])
+        self.assertEqual((report['outcome'], report['good']), ('stopped', 1))
+        self.assertGreater(report['iterations'], 0)
+        self.assertLess(report['seconds'], 300)
+
+    def test_timeout(self):
+        report = self.run_pair('write', '--duration', '300s', '--timeout', '100ms', status=1)
+        self.assertEqual((report['outcome'], report['good']), ('timeout', 0))
+
+    def test_no_switch(self):
+        """Ports without a link are named."""
+        _, err = self.end(self.start('write', '--hosts', f'memif:{self.dir}/none{{0-1}}', '--link-timeout', '200ms'), 2)
+        for rank in (0, 1):
+            self.assertIn(f'host {rank}: no link: net_memif{rank},role=client,socket={self.dir}/none{rank}', err)
+
+    def test_switch_comes_later(self):
+        """Hosts may start first."""
+        process = self.start('write', '--hosts', f'memif:{self.dir}/later{{0-1}}', '--json', *HOST)
+        time.sleep(0.5)
+        self.switch('later', 2)
+        self.assert_clean(json.loads(self.end(process, 0)[0]))
+
+    def test_documented(self):
+        """Each command of docs/traffic.md that needs nothing else, and the scenario that it shows."""
+        text = (ROOT / 'docs/traffic.md').read_text()
+        scenario = re.search(r'^```\n(workload = .*?)^```$', text, re.M | re.S)[1]
+        (self.dir / 'scenario.cfg').write_text(scenario)
+        commands = re.findall(r'^weft-traffic (.*(?:--hosts pair|-c scenario\.cfg).*)$', text, re.M)
+        self.assertGreater(len(commands), 3)
+        for command in commands:
+            done = subprocess.run([TRAFFIC, *shlex.split(command.partition('#')[0])], cwd=self.dir, check=False,
+                                  capture_output=True, text=True, timeout=PATIENCE)
+            self.assertEqual(done.returncode, 0, f'{command}\n{done.stdout}{done.stderr}')
+
+
+if __name__ == '__main__':
+    TRAFFIC = Path(sys.argv.pop(2)).resolve()
+    lab.main()

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The command line of weft-traffic: what it makes of words, what it says of wrong ones, files under
+// options, and the specs of hosts.
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/table.h"
+#include "traffic/options.h"
+#include "traffic/profile.h"
+#include "traffic/spec.h"
+
+enum { WORDS_MAX = 12 };
+
+struct line {
+	const char *what;
+	const char *word[WORDS_MAX]; // behind the program's name
+	const char *says;            // all of standard error; or a part of the dump
+};
+
+struct outcome {
+	enum options_verdict verdict;
+	char *out;
+	char *errors;
+	size_t out_len;
+	size_t errors_len;
+};
+
+static struct traffic_config config;
+
+static struct outcome parse(const char *const word[WORDS_MAX], const char *more)
+{
+	struct outcome got = { 0 };
+	char copy[WORDS_MAX + 2][256];
+	char *argv[WORDS_MAX + 2];
+	int argc = 0;
+	FILE *out = open_memstream(&got.out, &got.out_len);
+	FILE *errors = open_memstream(&got.errors, &got.errors_len);
+
+	snprintf(copy[argc++], sizeof(copy[0]), "weft-traffic");
+	for (uint32_t i = 0; i < WORDS_MAX && word[i] != NULL; i++)
+		snprintf(copy[argc++], sizeof(copy[0]), "%s", word[i]);
+	if (more != NULL)
+		snprintf(copy[argc++], sizeof(copy[0]), "%s", more);
+	for (int i = 0; i < argc; i++)
+		argv[i] = copy[i];
+	got.verdict = options_parse(&config, argc, argv, out, errors);
+	fclose(out);
+	fclose(errors);
+	return got;
+}
+
+static const struct line wrong[] = {
+	{ "no workload",
+	  { "--hosts", "pair" },
+	  "weft-traffic: no workload given, such as write or all-reduce; see weft-traffic "
+	  "--help\n" },
+	{ "a mistyped workload",
+	  { "al-reduce", "--hosts", "pair" },
+	  "weft-traffic: workload: \"al-reduce\" is unknown; did you mean all-reduce?\n" },
+	{ "no host",
+	  { "write" },
+	  "weft-traffic: 0 hosts given, two or more needed: --hosts pair is the simplest, then "
+	  "--hosts SPEC or --port DEVARGS\n" },
+	{ "a mistyped option",
+	  { "write", "--hosts", "pair", "--itres", "5" },
+	  "weft-traffic: unknown option --itres; did you mean --iters?\n" },
+	{ "a mistyped option of two words",
+	  { "write", "--retry-timout", "5s" },
+	  "weft-traffic: unknown option --retry-timout; did you mean --retry-timeout?\n" },
+	{ "a short option that is none",
+	  { "write", "-x" },
+	  "weft-traffic: unknown option -x; see weft-traffic --help\n" },
+	{ "a value without its unit",
+	  { "write", "--speed", "10" },
+	  "weft-traffic: --speed: \"10\" is not valid; allowed: 1M to 1.6T\n" },
+	{ "a value out of range",
+	  { "write", "--mtu=8K" },
+	  "weft-traffic: --mtu: \"8K\" is too large; allowed: 1 to 4K\n" },
+	{ "a missing value", { "write", "--size" }, "weft-traffic: --size: needs a value\n" },
+	{ "a word of a set",
+	  { "all-reduce", "--algorithm", "tre" },
+	  "weft-traffic: --algorithm: \"tre\" is unknown; did you mean tree?\n" },
+	{ "braces without an end",
+	  { "write", "--hosts", "memif:/run/{0-7" },
+	  "weft-traffic: --hosts memif:/run/{0-7: braces hold numbers as {0-7} or words as {a,b}, "
+	  "as many in each\n" },
+	{ "braces of different counts",
+	  { "write", "--hosts", "net_tap{0-1},iface=t{0-2}" },
+	  "weft-traffic: --hosts net_tap{0-1},iface=t{0-2}: braces hold numbers as {0-7} or words "
+	  "as {a,b}, as many in each\n" },
+	{ "a host that is none",
+	  { "write", "--hosts", "pair", "--host", "2:speed=1G" },
+	  "weft-traffic: --host 2: hosts are 0 to 1\n" },
+	{ "a knob that a host does not have",
+	  { "write", "--hosts", "pair", "--host", "1:sped=1G" },
+	  "weft-traffic: --host sped: unknown; did you mean speed?\n" },
+	{ "a trouble that is none",
+	  { "write", "--hosts", "pair", "--trouble", "1:strom=3" },
+	  "weft-traffic: --trouble strom: unknown; did you mean storm?\n" },
+	{ "a preset that is none",
+	  { "write", "--hosts", "pair", "--dcqcn", "papr" },
+	  "weft-traffic: --dcqcn: \"papr\" is unknown; did you mean paper?\n" },
+	{ "an odd number of hosts for pairs",
+	  { "write", "--hosts", "memif:/s{0-2}" },
+	  "weft-traffic: write, read and send are for pairs of hosts, not for 3\n" },
+	{ "latency of a read",
+	  { "read", "--hosts", "pair", "--latency" },
+	  "weft-traffic: --latency: of write and send only\n" },
+	{ "a permutation onto itself",
+	  { "permutation", "--hosts", "pair", "--shift", "2" },
+	  "weft-traffic: --shift 2: each of 2 hosts would send to itself\n" },
+	{ "an odd ring",
+	  { "write", "--hosts", "pair", "--ring", "33" },
+	  "weft-traffic: --ring 33: is not a power of two\n" },
+	{ "a duration of a collective",
+	  { "all-gather", "--hosts", "pair", "--duration", "1s" },
+	  "weft-traffic: --duration: of flows; a collective has --iters\n" },
+	{ "a file that is none",
+	  { "write", "-c", "/nonexistent/file" },
+	  "/nonexistent/file: No such file or directory\n" },
+};
+
+TABLE_TEST(traffic_options, wrong, row, wrong)
+{
+	const struct outcome got = parse(row->word, NULL);
+
+	cr_expect_str_eq(got.errors, row->says, "%s: %s", row->what, got.errors);
+	cr_expect_eq(got.verdict, OPTIONS_WRONG, "%s", row->what);
+	cr_expect_eq(got.out_len, 0, "%s", row->what);
+}
+
+// Each row in the words of a scenario file.
+static const struct line right[] = {
+	{ "a word of its own", { "all-to-all" }, "workload = \"all-to-all\";" },
+	{ "bytes, apart and together", { "write", "--size", "64K" }, "size = \"64K\";" },
+	{ "an equals sign", { "write", "--size=64K" }, "size = \"64K\";" },
+	{ "options before the workload", { "--qps", "4", "write" }, "qps = 4;" },
+	{ "the last one counts", { "write", "--qps", "4", "--qps", "5" }, "qps = 5;" },
+	{ "a truth value", { "write", "--json" }, "json = true;" },
+	{ "one that is taken back", { "write", "--no-pfc" }, "pfc = false;" },
+	{ "one that is written out", { "write", "--ecn=false" }, "ecn = false;" },
+	{ "two words", { "write", "--retry-timeout", "20ms" }, "retry_timeout = \"20ms\";" },
+	{ "underscores as in a file",
+	  { "write", "--retry_timeout", "2s" },
+	  "retry_timeout = \"2s\";" },
+	{ "devices",
+	  { "write", "--port", "net_tap0,iface=a", "--port", "net_tap1,iface=b" },
+	  "port = ({\n\tdevargs = \"net_tap0,iface=a\";\n}, {\n"
+	  "\tdevargs = \"net_tap1,iface=b\";\n});" },
+	{ "a slow host",
+	  { "write", "--host", "3:speed=500M" },
+	  "host = ({\n\trank = 3;\n\tspeed = \"500M\";\n});" },
+	{ "a storm on two priorities, and a second trouble of the same host",
+	  { "write", "--trouble", "1:storm=3,4,storm-gap=1ms", "--trouble", "1:ecn_blind" },
+	  "trouble = ({\n\trank = 1;\n\tstorm = \"3-4\";\n\tstorm_quanta = 65535;\n"
+	  "\tstorm_gap = \"1ms\";\n\tstorm_start = \"0\";\n\tstorm_stop = \"0\";\n"
+	  "\tslow = \"0\";\n\tbuffer = \"1M\";\n\tignore_pfc = false;\n"
+	  "\tecn_blind = true;\n\tcorrupt = \"0\";\n\treorder = \"0\";\n});" },
+	{ "a preset with a parameter",
+	  { "write", "--dcqcn", "paper", "--dcqcn", "cw:timer=100us" },
+	  "dcqcn = ({\n\tpreset = \"cw\";\n\ttimer = \"100us\";\n});" },
+	{ "no DCQCN", { "write", "--dcqcn", "off" }, "congestion_control = false;" },
+};
+
+TABLE_TEST(traffic_options, right, row, right)
+{
+	const struct outcome got = parse(row->word, "--dump");
+
+	cr_expect_eq(got.verdict, OPTIONS_DONE, "%s: %s", row->what, got.errors);
+	cr_expect_not_null(strstr(got.out, row->says), "%s: %s", row->what, got.out);
+}
+
+Test(traffic_options, scenario)
+{
+	char path[] = "/tmp/traffic_options.XXXXXX";
+	const char *word[WORDS_MAX] = { "--size", "2K", "-c", path };
+	const int fd = mkstemp(path);
+	FILE *file = fdopen(fd, "w");
+	struct outcome got;
+
+	fputs("workload = \"incast\";\nhosts = \"memif:/s{0-3}\";\nsize = 4096;\nqps = 2;\n"
+	      "host = ( { rank = 3; speed = \"1G\"; } );\n",
+	      file);
+	fclose(file);
+	got = parse(word, NULL);
+	unlink(path);
+	cr_assert_eq(got.verdict, OPTIONS_RUN, "%s", got.errors);
+	cr_expect_eq(config.run.workload, TRAFFIC_INCAST);
+	cr_expect_eq(config.run.size, 2048);
+	cr_expect_eq(config.run.qps, 2);
+	cr_expect_eq(traffic_host_count(&config), 4);
+	cr_expect_eq(traffic_host_bps(&config, 3), 1000000000);
+	cr_expect_eq(traffic_host_bps(&config, 2), 10000000000);
+}
+
+Test(traffic_options, help)
+{
+	const char *word[WORDS_MAX] = { "--help" };
+	const struct outcome got = parse(word, NULL);
+
+	cr_assert_eq(got.verdict, OPTIONS_DONE);
+	for (uint32_t i = 1; i < traffic_tables[0].knob_count; i++) {
+		char option[64];
+
+		snprintf(option, sizeof(option), "%s", traffic_tables[0].knobs[i].key);
+		for (char *c = strchr(option, '_'); c != NULL; c = strchr(c, '_'))
+			*c = '-';
+		cr_expect_not_null(strstr(got.out, option), "%s", option);
+	}
+}
+
+// --- specs ------------------------------------------------------------------------------------
+
+struct spec_row {
+	const char *what;
+	uint32_t count;
+	uint32_t i;
+	const char *device; // of host i, in rings of 32, as number 7
+};
+
+static const struct spec_row specs[] = {
+	{ "pair", 2, 1, "pair" },
+	{ "memif:/run/lab/{0-7}.sock", 8, 5,
+	  "net_memif7,role=client,socket=/run/lab/5.sock,socket-abstract=no,rsize=5" },
+	{ "memif:/one", 1, 0, "net_memif7,role=client,socket=/one,socket-abstract=no,rsize=5" },
+	{ "net_af_packet{0-1},iface={left,right}", 2, 1, "net_af_packet1,iface=right" },
+	{ "0000:3b:00.{0-1}", 2, 0, "0000:3b:00.0" },
+	{ "{8-10}", 3, 2, "10" },
+	{ "{3-1}", 0, 0, "" },
+	{ "{}", 0, 0, "" },
+	{ "a}", 0, 0, "" },
+	{ "", 0, 0, "" },
+	{ "{0-99999}", 0, 0, "" },
+};
+
+TABLE_TEST(traffic_spec, expand, row, specs)
+{
+	char one[SPEC_BYTES];
+	char device[SPEC_BYTES];
+
+	cr_assert_eq(spec_count(row->what), row->count, "%s: %u", row->what, spec_count(row->what));
+	if (row->count == 0)
+		return;
+	spec_expand(row->what, row->i, one);
+	spec_device(one, 7, 32, device);
+	cr_expect_str_eq(device, row->device, "%s: %s", row->what, device);
+}
+
+Test(traffic_spec, pci)
+{
+	cr_expect(spec_is_pci("0000:3b:00.1"));
+	cr_expect(spec_is_pci("3b:00.1,arg=1"));
+	cr_expect_not(spec_is_pci("net_tap0"));
+	cr_expect_not(spec_is_pci("pair"));
+}
+
+// --- profiles ---------------------------------------------------------------------------------
+
+Test(traffic_profile, host)
+{
+	const char *word[WORDS_MAX] = { "incast",     "--hosts", "memif:/s{0-3}",     "--ip",
+					"10.1.0.254", "--mac",   "02:00:00:00:00:ff", "--host",
+					"2:speed=1G" };
+	const struct outcome got = parse(word, "--trouble=2:slow=500M,buffer=400000");
+	const struct workload workload = { .host_count = 4, .job = { .receive_depth = 100 } };
+	struct endpoint_profile pf;
+
+	cr_assert_eq(got.verdict, OPTIONS_RUN, "%s", got.errors);
+	profile_make(&config, &workload, 2, 5, ROCE_CRC_TABLE, &pf);
+	// Both addresses carry into the next byte.
+	cr_expect_eq(pf.mac, 0x020000000101);
+	cr_expect(pf.has_ipv4 && !pf.has_ipv6);
+	cr_expect_arr_eq(pf.ipv4, ((const uint8_t[]){ 10, 1, 1, 0 }), 4);
+	cr_expect_eq(pf.bps, 1000000000);
+	cr_expect_eq(pf.rp.line_bps, 1000000000);
+	cr_expect_eq(pf.dscp_to_prio[26], 3);
+	cr_expect_eq(pf.dscp_to_prio[48], 6);
+	cr_expect_eq(pf.qp_count, 5);
+	cr_expect_eq(pf.send_count, 128);
+	cr_expect_eq(pf.receiver.bps, 500000000);
+	cr_expect_eq(pf.receiver.xoff_bytes, 200000);
+	cr_expect_eq(pf.receiver.xon_bytes, 100000);
+	profile_make(&config, &workload, 0, 5, ROCE_CRC_TABLE, &pf);
+	cr_expect_eq(pf.mac, 0x0200000000ff);
+	cr_expect_eq(pf.bps, 10000000000);
+	cr_expect_eq(pf.receiver.bps, 0);
+}

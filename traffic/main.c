@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// weft-traffic: RoCEv2 hosts in software that do a workload to each other and report on it. Starts
+// in order, unwinds in reverse; the exit status says whether all was well.
+//
+// A signal ends the job, not the process: what was measured is printed.
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "traffic/options.h"
+#include "traffic/run.h"
+
+enum { EXIT_WRONG = 2 }; // command line, scenario or port
+
+static void stop(int sig)
+{
+	run_stop = sig;
+}
+
+static void catch_signals(void)
+{
+	// A second one ends the process at once.
+	const struct sigaction action = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+static int print(struct run *run)
+{
+	struct report report = { 0 };
+	int rc = run_report(run, &report);
+
+	if (rc == 0 && run->config->run.json)
+		rc = report_json(run->config, &report, stdout);
+	else if (rc == 0)
+		report_text(run->config, &report, stdout);
+	free(report.rank);
+	if (rc != 0 || fflush(stdout) != 0) {
+		fputs("weft-traffic: the report cannot be written\n", stderr);
+		return EXIT_FAILURE;
+	}
+	return report.good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int main(int argc, char **argv)
+{
+	static struct traffic_config config;
+	static struct run run;
+	int status = EXIT_WRONG;
+
+	switch (options_parse(&config, argc, argv, stdout, stderr)) {
+	case OPTIONS_DONE: return EXIT_SUCCESS;
+	case OPTIONS_WRONG: return EXIT_WRONG;
+	case OPTIONS_RUN: break;
+	}
+	catch_signals();
+	if (run_open(&run, &config) == 0 && run_job(&run) == 0)
+		status = print(&run);
+	run_close(&run);
+	return status;
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Ports of hosts: opened, waited for, polled, closed.
+//
+// Two hosts of a "pair" have rings between them, and frames change hands without a copy.
+
+#include "traffic/port_host.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_eth_ring.h>
+#include <rte_ethdev.h>
+#include <rte_ring.h>
+
+#include "traffic/port_memory.h"
+
+enum {
+	RX_RING = 512,
+	TX_RING = 256,
+	PAIR_RING = 64, // frames on their way between two hosts of a pair
+	WAIT_STEP_US = 2000,
+	START_STEPS = 25, // of these between two tries to start a port
+	NAMED_MAX = 4,    // ports that a line names
+};
+
+static int fail(const struct port_host *host, const char *what, int rc)
+{
+	fprintf(stderr, "weft-traffic: %s: %s: %s\n", host->device, what, strerror(-rc));
+	return rc;
+}
+
+static int make_pool(struct port_host *host, uint32_t number)
+{
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	snprintf(name, sizeof(name), "host%u", number);
+	host->pool = rte_pktmbuf_pool_create(name, port_mbuf_count(host->device), 0, 0,
+					     PORT_MBUF_ROOM, SOCKET_ID_ANY);
+	return host->pool == NULL ? -rte_errno : 0;
+}
+
+// --- open -------------------------------------------------------------------------------------
+
+static int join_pair(struct port_host *host, uint32_t number)
+{
+	struct rte_ring *ring[2];
+	char name[2][RTE_RING_NAMESIZE];
+	int id;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		snprintf(name[i], sizeof(name[i]), "pair%u", number + i);
+		ring[i] = rte_ring_create(name[i], PAIR_RING, SOCKET_ID_ANY,
+					  RING_F_SP_ENQ | RING_F_SC_DEQ);
+		if (ring[i] == NULL)
+			return -rte_errno;
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		id = rte_eth_from_rings(name[i], &ring[i], 1, &ring[1 - i], 1, SOCKET_ID_ANY);
+		if (id < 0)
+			return -rte_errno;
+		host[i].ethdev = (uint16_t)id;
+		host[i].open = true;
+	}
+	return 0;
+}
+
+static int probe(struct port_host *host)
+{
+	struct rte_dev_iterator iterator;
+	uint16_t port = RTE_MAX_ETHPORTS;
+	int rc = rte_dev_probe(host->device);
+
+	if (rc != 0 && rc != -EEXIST)
+		return rc;
+	RTE_ETH_FOREACH_MATCHING_DEV(port, host->device, &iterator)
+	{
+		host->ethdev = port;
+		host->open = true;
+		rte_eth_iterator_cleanup(&iterator);
+		return 0;
+	}
+	return -ENODEV;
+}
+
+static int configure(struct port_host *host)
+{
+	const struct rte_eth_conf conf = { 0 };
+	uint16_t rx = RX_RING, tx = TX_RING;
+	int rc = rte_eth_dev_configure(host->ethdev, 1, 1, &conf);
+
+	if (rc == 0)
+		rc = rte_eth_dev_adjust_nb_rx_tx_desc(host->ethdev, &rx, &tx);
+	if (rc == 0)
+		rc = rte_eth_rx_queue_setup(host->ethdev, 0, rx, SOCKET_ID_ANY, NULL, host->pool);
+	if (rc == 0)
+		rc = rte_eth_tx_queue_setup(host->ethdev, 0, tx, SOCKET_ID_ANY, NULL);
+	// Virtual devices refuse it and pass such frames all the same.
+	if (rc == 0)
+		rte_eth_dev_set_mtu(host->ethdev, (uint16_t)host->profile.mtu);
+	return rc;
+}
+
+int port_hosts_open(struct port_host *host, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		int rc = make_pool(&host[i], i);
+
+		if (rc == 0 && !host[i].open)
+			rc = spec_is_pair(host[i].device) ? join_pair(&host[i], i) :
+							    probe(&host[i]);
+		if (rc == 0)
+			rc = configure(&host[i]);
+		if (rc != 0)
+			return fail(&host[i], "the port cannot be opened", rc);
+	}
+	return 0;
+}
+
+// --- links ------------------------------------------------------------------------------------
+
+// A memif client cannot start before its switch listens, and when that goes away in between it has
+// to be started again.
+static void try_start(struct port_host *host)
+{
+	if (host->started)
+		rte_eth_dev_stop(host->ethdev);
+	host->started = rte_eth_dev_start(host->ethdev) == 0;
+	if (host->started)
+		rte_eth_promiscuous_enable(host->ethdev);
+}
+
+static bool is_up(const struct port_host *host)
+{
+	struct rte_eth_link link = { 0 };
+
+	return host->started && rte_eth_link_get_nowait(host->ethdev, &link) == 0 &&
+	       link.link_status == RTE_ETH_LINK_UP;
+}
+
+static uint32_t count_down(struct port_host *host, uint32_t count, bool start)
+{
+	uint32_t down = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (is_up(&host[i]))
+			continue;
+		down++;
+		if (start)
+			try_start(&host[i]);
+	}
+	return down;
+}
+
+static int name_down(const struct port_host *host, uint32_t count)
+{
+	uint32_t down = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (is_up(&host[i]))
+			continue;
+		if (++down <= NAMED_MAX)
+			fprintf(stderr, "weft-traffic: host %u: no link: %s\n", i, host[i].device);
+	}
+	if (down > NAMED_MAX)
+		fprintf(stderr, "weft-traffic: and %u more\n", down - NAMED_MAX);
+	return -ENOLINK;
+}
+
+int port_hosts_wait(struct port_host *host, uint32_t count, uint64_t timeout_ns,
+		    const volatile sig_atomic_t *stop)
+{
+	const uint64_t steps = timeout_ns / 1000 / WAIT_STEP_US;
+
+	for (uint64_t step = 0; step <= steps && !*stop; step++) {
+		if (count_down(host, count, step % START_STEPS == 0) == 0)
+			return 0;
+		rte_delay_us_sleep(WAIT_STEP_US);
+	}
+	return *stop ? -EINTR : name_down(host, count);
+}
+
+// --- frames -----------------------------------------------------------------------------------
+
+uint32_t port_host_receive(struct port_host *host, ns_t now)
+{
+	struct rte_mbuf *mbufs[PORT_HOST_BURST];
+	const uint16_t count = rte_eth_rx_burst(host->ethdev, 0, mbufs, PORT_HOST_BURST);
+
+	for (uint16_t i = 0; i < count; i++) {
+		struct rte_mbuf *m = mbufs[i];
+
+		if (rte_pktmbuf_linearize(m) == 0)
+			endpoint_rx(&host->profile, host->endpoint, rte_pktmbuf_mtod(m, uint8_t *),
+				    rte_pktmbuf_pkt_len(m), now);
+		else
+			host->unreadable++;
+		rte_pktmbuf_free(m);
+	}
+	return count;
+}
+
+// Builds frames while the endpoint has some that may leave and there are mbufs.
+static void build(struct port_host *host, ns_t now)
+{
+	host->pending_at = 0;
+	while (host->pending_count < PORT_HOST_TX_BURST) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(host->pool);
+		uint32_t len;
+
+		if (m == NULL)
+			return;
+		len = endpoint_tx(&host->profile, host->endpoint, now,
+				  rte_pktmbuf_mtod(m, uint8_t *));
+		if (len == 0) {
+			rte_pktmbuf_free(m);
+			return;
+		}
+		m->data_len = (uint16_t)len;
+		m->pkt_len = len;
+		host->pending[host->pending_count++] = m;
+	}
+}
+
+uint32_t port_host_transmit(struct port_host *host, ns_t now)
+{
+	uint16_t taken;
+
+	if (host->pending_count == 0)
+		build(host, now);
+	if (host->pending_count == 0)
+		return 0;
+	taken = rte_eth_tx_burst(host->ethdev, 0, host->pending + host->pending_at,
+				 (uint16_t)host->pending_count);
+	host->pending_at += taken;
+	host->pending_count -= taken;
+	return taken;
+}
+
+void port_hosts_close(struct port_host *host, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		rte_pktmbuf_free_bulk(host[i].pending + host[i].pending_at, host[i].pending_count);
+		host[i].pending_count = 0;
+		if (!host[i].open)
+			continue;
+		if (host[i].started)
+			rte_eth_dev_stop(host[i].ethdev);
+		rte_eth_dev_close(host[i].ethdev);
+		host[i].open = false;
+	}
+}

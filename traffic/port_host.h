@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A RoCE host on a DPDK port: carries frames between its endpoint and the driver, and nothing else.
+// One queue each way. A frame that the driver does not take is kept and offered again, so that none
+// is lost in here; what waits in the driver's ring is beyond recall, as with a NIC.
+#pragma once
+
+#include <signal.h>
+
+#include <rte_mbuf.h>
+
+#include "traffic/clock.h"
+#include "traffic/core/endpoint.h"
+#include "traffic/spec.h"
+
+enum { PORT_HOST_BURST = 32, PORT_HOST_TX_BURST = 8 };
+
+struct port_host {
+	struct endpoint_profile profile;
+	struct endpoint_state *endpoint;
+	uint16_t ethdev;
+	bool open;
+	bool started;
+	char device[SPEC_BYTES];
+	struct rte_mempool *pool;
+	struct rte_mbuf *pending[PORT_HOST_TX_BURST]; // built, not yet taken by the driver
+	uint32_t pending_at;
+	uint32_t pending_count;
+	uint64_t unreadable; // frames in pieces that could not be put together
+};
+
+// Opens the ports of `count` hosts, whose devices are known. 0, or -errno after a line on stderr.
+int port_hosts_open(struct port_host *host, uint32_t count);
+
+// Waits until all have a link, starting again what cannot start yet (a memif client whose switch
+// does not listen). 0; -ENOLINK after a line that names those without; -EINTR when *stop became
+// set.
+int port_hosts_wait(struct port_host *host, uint32_t count, uint64_t timeout_ns,
+		    const volatile sig_atomic_t *stop);
+
+// Receives what has come and returns how many frames.
+uint32_t port_host_receive(struct port_host *host, ns_t now);
+
+// Sends what may leave, a burst at most, and returns how many frames went.
+uint32_t port_host_transmit(struct port_host *host, ns_t now);
+
+void port_hosts_close(struct port_host *host, uint32_t count);
+
+// Starts the DPDK environment for these devices and so many bytes of memory; 0: what they need. 0,
+// or -errno after a line on stderr.
+int port_hosts_start_dpdk(const struct port_host *host, uint32_t count, uint64_t memory_bytes);
+void port_hosts_stop_dpdk(void);

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The results of a run: figures from what job and endpoints have counted (report.c), as text in
+// the columns of perftest and nccl-tests (report_text.c), as JSON (report_json.c). The rows of
+// schema/traffic_report.def say which figures there are.
+#pragma once
+
+#include <stdio.h>
+
+#include "traffic/core/endpoint.h"
+#include "traffic/workload.h"
+
+#define REPORT_FIELD(kind, key) REPORT_FIELD_##kind(key)
+#define REPORT_FIELD_REAL(key) double key
+#define REPORT_FIELD_COUNT(key) uint64_t key
+#define REPORT_FIELD_TEXT(key) const char *key
+#define REPORT_FIELD_HOST(key) uint32_t key
+
+#define REPORT_RANK_VALUE(key, kind, ...) REPORT_FIELD(kind, key);
+struct report_rank {
+#include "schema/traffic_report.def"
+};
+
+#define REPORT_VALUE(key, kind, ...) REPORT_FIELD(kind, key);
+struct report {
+#include "schema/traffic_report.def"
+	struct report_rank *rank; // `hosts` of them
+};
+
+enum report_outcome { REPORT_DONE, REPORT_STOPPED, REPORT_TIMEOUT, REPORT_FAILED };
+
+// What a host has counted.
+struct report_host {
+	struct endpoint_stats stats;
+	struct rc_stats rc;
+	struct job_rank_result job;
+	uint64_t paused_ns; // of the priority of the data
+	uint64_t pausing_ns;
+};
+
+struct report_input {
+	const struct traffic_config *config;
+	const struct workload *workload;
+	const struct job_result *job;
+	const struct job_flow_result *flow; // one of each flow
+	const struct report_host *host;     // one of each host
+	uint64_t elapsed_ns;
+	enum report_outcome outcome;
+};
+
+// Fills `out`, whose `rank` is an array for the hosts.
+void report_make(const struct report_input *in, struct report *out);
+
+void report_text(const struct traffic_config *config, const struct report *report, FILE *out);
+
+// One object and a newline. 0, or -ENOMEM.
+int report_json(const struct traffic_config *config, const struct report *report, FILE *out);
+
+// The word of an ENUM's value, by its place.
+const char *report_workload_name(enum traffic_workload workload);

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A workload by name as the flows or the collective of a job, and what line rates allow of it.
+//
+// The ceiling is that of the network as it was asked for: line rates of hosts and headers count,
+// latency, contention and acknowledgements do not.
+#pragma once
+
+#include "traffic/config.h"
+#include "traffic/core/job.h"
+
+struct workload {
+	struct job_config job;
+	struct job_flow *flow; // owned
+	uint32_t host_count;
+};
+
+// The workload of a configuration that options_parse() has judged. 0, -ENOMEM, or -EINVAL after a
+// line on stderr.
+int workload_make(const struct traffic_config *config, uint32_t host_count, struct workload *out);
+
+void workload_free(struct workload *workload);
+
+// Payload of a message of `bytes` as a part of its bytes on the line, in which each packet has all
+// its headers and 24 bytes of FCS, preamble and gap.
+double workload_efficiency(const struct traffic_config *config, enum rc_op op, uint64_t bytes);
+
+// Payload bits per second of all flows together, or of the busiest port of a collective, that the
+// line rates allow.
+double workload_ceiling_bps(const struct traffic_config *config, const struct workload *workload);
+
+// Nanoseconds of one operation of a collective at that rate.
+double workload_ideal_ns(const struct traffic_config *config, const struct workload *workload);
