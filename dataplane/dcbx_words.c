@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sides are compared as they are in operation (IEEE 802.1Q 38.4): a peer that is willing says what
-// it has taken over, so it differs only until it has.
+// What differs is link/dcbx.h; here are the words. A side is written first, then the sentence
+// around two of them; texts have room for the longest side there can be, and the name of a peer is
+// cut, so that no neighbour decides how much is written.
 
 #include "dataplane/dcbx_words.h"
 
@@ -9,83 +10,6 @@
 #include <string.h>
 
 #include "base/units.h"
-
-enum {
-	NO_PRIORITY = PRIO_COUNT,
-	ROUNDING_PERCENT = 1,
-};
-
-// The priority of RoCE: of its UDP port, or of that port over anything.
-static uint32_t roce_priority(const struct dcbx *side)
-{
-	for (uint32_t i = 0; i < side->app_count; i++) {
-		const struct dcbx_app *app = &side->app[i];
-
-		if (app->protocol == ROCE_UDP_PORT &&
-		    (app->selector == DCBX_SELECT_UDP || app->selector == DCBX_SELECT_PORT))
-			return app->priority;
-	}
-	return NO_PRIORITY;
-}
-
-// A port that holds its peer back loses nothing for want of PFC, whatever the peer has.
-static bool differs_pfc(const struct dcbx_pfc *ours, const struct dcbx_pfc *theirs)
-{
-	return ours->present && theirs->present && !ours->held && ours->enable != theirs->enable;
-}
-
-static bool differs_roce(const struct dcbx *ours, const struct dcbx *theirs)
-{
-	const uint32_t here = roce_priority(ours);
-	const uint32_t there = roce_priority(theirs);
-
-	return here != NO_PRIORITY && there != NO_PRIORITY && here != there;
-}
-
-static uint8_t classes_in_use(const struct dcbx_ets *ets)
-{
-	uint8_t classes = 0;
-
-	for (uint32_t i = 0; i < PRIO_COUNT; i++)
-		classes |= (uint8_t)(1u << (ets->prio_class[i] & 7));
-	return classes;
-}
-
-// Shares are compared where the classes are the same.
-static bool differs_shares(const struct dcbx_ets *ours, const struct dcbx_ets *theirs)
-{
-	const uint8_t classes = classes_in_use(ours);
-
-	for (uint32_t i = 0; i < TC_COUNT; i++) {
-		const int apart = ours->percent[i] - theirs->percent[i];
-
-		if (!(classes >> i & 1))
-			continue;
-		if (ours->algorithm[i] != theirs->algorithm[i])
-			return true;
-		if (ours->algorithm[i] == DCBX_TSA_ETS &&
-		    (apart > ROUNDING_PERCENT || apart < -ROUNDING_PERCENT))
-			return true;
-	}
-	return false;
-}
-
-uint8_t dcbx_differences(const struct dcbx *ours, const struct dcbx *theirs)
-{
-	uint8_t found = 0;
-
-	if (differs_pfc(&ours->pfc, &theirs->pfc))
-		found |= 1 << DCBX_PFC;
-	if (differs_roce(ours, theirs))
-		found |= 1 << DCBX_ROCE;
-	if (!ours->ets.present || !theirs->ets.present)
-		return found;
-	if (memcmp(ours->ets.prio_class, theirs->ets.prio_class, PRIO_COUNT) != 0)
-		return found | 1 << DCBX_CLASSES;
-	if (differs_shares(&ours->ets, &theirs->ets))
-		found |= 1 << DCBX_SHARES;
-	return found;
-}
 
 static void classes_side(const struct dcbx_ets *ets, char out[DCBX_WORDS_BYTES])
 {
@@ -98,7 +22,7 @@ static void classes_side(const struct dcbx_ets *ets, char out[DCBX_WORDS_BYTES])
 
 static void shares_side(const struct dcbx_ets *ets, char out[DCBX_WORDS_BYTES])
 {
-	const uint8_t classes = classes_in_use(ets);
+	const uint8_t classes = dcbx_classes_in_use(ets);
 	size_t at = 0;
 
 	for (uint32_t i = 0; i < TC_COUNT; i++) {
@@ -135,8 +59,8 @@ void dcbx_side(const struct dcbx *side, enum dcbx_topic topic, char out[DCBX_WOR
 			snprintf(out, DCBX_WORDS_BYTES, "none");
 		return;
 	case DCBX_ROCE:
-		if (roce_priority(side) != NO_PRIORITY)
-			snprintf(out, DCBX_WORDS_BYTES, "%u", roce_priority(side));
+		if (dcbx_roce_priority(side) != PRIO_COUNT)
+			snprintf(out, DCBX_WORDS_BYTES, "%u", dcbx_roce_priority(side));
 		return;
 	case DCBX_CLASSES:
 		if (side->ets.present)

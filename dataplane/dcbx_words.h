@@ -5,16 +5,9 @@
 // shell, tested alone.
 #pragma once
 
-#include "link/lldp_frame.h"
+#include "link/dcbx.h"
 
 enum { DCBX_WORDS_BYTES = 512 };
-
-// In order of weight: PFC that differs loses frames, RoCE on another priority is not protected, and
-// shares of bandwidth merely surprise.
-enum dcbx_topic { DCBX_PFC, DCBX_ROCE, DCBX_CLASSES, DCBX_SHARES, DCBX_TOPIC_COUNT };
-
-// Bit n: the ends differ in topic n.
-uint8_t dcbx_differences(const struct dcbx *ours, const struct dcbx *theirs);
 
 // "peer NAME enables PFC on 3, this port on 3-4".
 void dcbx_words(const struct dcbx *ours, const struct dcbx *theirs, const char *name,

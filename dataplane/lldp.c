@@ -25,8 +25,9 @@ static_assert((int)DCBX_TOPIC_COUNT <= (int)LLDP_NOTES, "a note for each topic")
 
 struct lldp_link {
 	struct lldp_port port;
-	uint32_t lines; // logged in this minute
-	uint32_t len;   // of the frame that is sent
+	struct port_stats stats; // LLDP_*; the other rows are 0
+	uint32_t lines;          // logged in this minute
+	uint32_t len;            // of the frame that is sent
 	uint8_t frame[LLDP_FRAME_MAX];
 };
 
@@ -172,8 +173,8 @@ static uint64_t log_difference(struct lldp *lldp, port_t port, const struct lldp
 	lldp_name(&neighbor->info, name);
 	dcbx_words(&ours->dcbx, &neighbor->info.dcbx, name, topic, words);
 	said = hash_text(words);
-	if (said != neighbor->said[topic] && !log_topic(lldp, port, topic, words))
-		return neighbor->said[topic];
+	if (said != neighbor->note[topic] && !log_topic(lldp, port, topic, words))
+		return neighbor->note[topic];
 	return said;
 }
 
@@ -186,16 +187,16 @@ static void judge(struct lldp *lldp, port_t port, const struct lldp_info *ours,
 	bool differed = false;
 
 	for (uint32_t i = 0; i < DCBX_TOPIC_COUNT; i++) {
-		differed |= neighbor->said[i] != 0;
+		differed |= neighbor->note[i] != 0;
 		if (found >> i & 1)
-			neighbor->said[i] = log_difference(lldp, port, ours, neighbor,
+			neighbor->note[i] = log_difference(lldp, port, ours, neighbor,
 							   (enum dcbx_topic)i);
 		else if (found != 0)
-			neighbor->said[i] = 0;
+			neighbor->note[i] = 0;
 	}
 	if (found != 0 || !differed || !may_log(lldp, port))
 		return;
-	memset(neighbor->said, 0, sizeof(neighbor->said));
+	memset(neighbor->note, 0, sizeof(neighbor->note));
 	lldp_name(&neighbor->info, name);
 	log_info("%s: %s: peer %s agrees on PFC and classes now", lldp->in->config->sw.name,
 		 lldp->in->config->port[port.v].name, name);
@@ -205,7 +206,7 @@ void lldp_heard(struct lldp *lldp, port_t port, const struct rte_mbuf *frame, ui
 {
 	uint8_t memory[RECEIVE_MAX];
 	const uint32_t len = rte_pktmbuf_pkt_len(frame);
-	struct lldp_port *state;
+	struct lldp_link *link;
 	struct lldp_profile pf;
 	const uint8_t *bytes;
 	struct lldp_info info, ours;
@@ -217,24 +218,28 @@ void lldp_heard(struct lldp *lldp, port_t port, const struct rte_mbuf *frame, ui
 	pf = lldp_profile_of(lldp, port);
 	if (bytes == NULL || !pf.receive || load_be48(bytes) != NEAREST_BRIDGE_ADDRESS)
 		return;
-	state = &lldp->link[port.v].port;
+	link = &lldp->link[port.v];
+	link->stats.lldp_rx_pkts++;
 	if (!lldp_decode(bytes, len, at, &info)) {
-		state->stats.lldp_rx_pkts++;
-		state->stats.lldp_rx_discarded_pkts++;
+		link->stats.lldp_rx_discarded_pkts++;
 		return;
 	}
-	switch (lldp_port_heard(&pf, state, &info, lldp->heard + 1, lldp_now(lldp), &place)) {
+	link->stats.lldp_rx_discarded_tlvs += info.discarded;
+	link->stats.lldp_rx_unknown_tlvs += info.unknown;
+	switch (lldp_port_heard(&pf, &link->port, &info, lldp->heard + 1, lldp_now(lldp), &place)) {
 	case LLDP_NEW:
 		lldp->heard++;
 		log_neighbor(lldp, port, &info, "is there");
 		break;
 	case LLDP_CHANGED: break;
-	case LLDP_LEFT: log_neighbor(lldp, port, &state->neighbor[place].info, "has left"); return;
-	case LLDP_SAME:
-	case LLDP_NO_ROOM: return;
+	case LLDP_LEFT:
+		log_neighbor(lldp, port, &link->port.neighbor[place].info, "has left");
+		return;
+	case LLDP_NO_ROOM: link->stats.lldp_refused_pkts++; return;
+	case LLDP_SAME: return;
 	}
 	lldp_ours(lldp, port, &ours);
-	judge(lldp, port, &ours, &state->neighbor[place]);
+	judge(lldp, port, &ours, &link->port.neighbor[place]);
 }
 
 static void poll_link(struct lldp *lldp, port_t port, ns_t now)
@@ -251,8 +256,10 @@ static void poll_link(struct lldp *lldp, port_t port, ns_t now)
 		lldp_ours(lldp, port, &info);
 		link->len = make(lldp, port, &info, link->frame);
 	}
-	if (lldp_port_due(&pf, &link->port, now))
-		send_frame(lldp, port, link->frame, link->len);
+	if (!lldp_port_due(&pf, &link->port, now))
+		return;
+	link->stats.lldp_tx_pkts++;
+	send_frame(lldp, port, link->frame, link->len);
 }
 
 void lldp_poll(struct lldp *lldp)
@@ -299,8 +306,10 @@ void lldp_second(struct lldp *lldp)
 			again = lldp->link[i].lines == LINES_MAX;
 			lldp->link[i].lines = 0;
 		}
-		while (lldp_port_expire(port, now, &gone))
+		while (lldp_port_expire(port, now, &gone)) {
+			lldp->link[i].stats.lldp_ageouts++;
 			log_neighbor(lldp, (port_t){ i }, &gone.info, "is silent and forgotten");
+		}
 		if (port->up)
 			compare(lldp, (port_t){ i }, again);
 	}
@@ -321,7 +330,7 @@ static void add_rows(const struct port_stats *ours, struct port_stats *out)
 void lldp_count(const struct lldp *lldp, struct snapshot *snapshot)
 {
 	for (uint16_t i = 0; lldp != NULL && i < lldp->in->port_count; i++)
-		add_rows(&lldp->link[i].port.stats, &snapshot->port[i].stats);
+		add_rows(&lldp->link[i].stats, &snapshot->port[i].stats);
 }
 
 void lldp_close(struct lldp *lldp)

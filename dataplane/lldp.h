@@ -7,7 +7,7 @@
 
 #include "dataplane/dpdk/snapshot.h"
 #include "dataplane/dpdk/worker.h"
-#include "dataplane/lldp_peer.h"
+#include "link/lldp_peer.h"
 
 struct lldp;
 

@@ -16,7 +16,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "dataplane/dcbx_words.h"
-#include "dataplane/lldp_peer.h"
+#include "link/lldp_peer.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { RECORD_BYTES = 4, UP = 1, L2_BYTES = 14, OURS_PFC = 0x18 };

@@ -4,7 +4,7 @@
 // and 9.2.8: 30 s, four frames a second apart at first, a credit of five. Time goes in steps of a
 // tenth of a second.
 
-#include "dataplane/lldp_peer.h"
+#include "link/lldp_peer.h"
 
 #include <string.h>
 
@@ -48,7 +48,7 @@ static const struct {
 	{ "16 bits", 30000 * SECOND, UINT16_MAX },
 };
 
-TABLE_TEST(dataplane_lldp_peer, time_to_live, row, ttl_rows)
+TABLE_TEST(link_lldp_peer, time_to_live, row, ttl_rows)
 {
 	const struct lldp_profile pf = { row->interval_ns, true, true };
 
@@ -134,7 +134,7 @@ static void happen_at(const struct lldp_profile *pf, struct lldp_port *port,
 	}
 }
 
-TABLE_TEST(dataplane_lldp_peer, sends, row, send_rows)
+TABLE_TEST(link_lldp_peer, sends, row, send_rows)
 {
 	struct lldp_port port = { 0 };
 	uint32_t sent = 0;
@@ -149,10 +149,9 @@ TABLE_TEST(dataplane_lldp_peer, sends, row, send_rows)
 		sent++;
 	}
 	cr_assert(sent == FRAMES || row->sent[sent] == 0, "%s: %u frames", row->what, sent);
-	cr_assert_eq(port.stats.lldp_tx_pkts, sent);
 }
 
-Test(dataplane_lldp_peer, a_neighbour_lives_as_long_as_it_says)
+Test(link_lldp_peer, a_neighbour_lives_as_long_as_it_says)
 {
 	struct lldp_port port = { 0 };
 	struct lldp_neighbor gone;
@@ -165,11 +164,10 @@ Test(dataplane_lldp_peer, a_neighbour_lives_as_long_as_it_says)
 	cr_assert_eq(gone.index, 1);
 	cr_assert_eq(gone.since.v, 0);
 	cr_assert_eq(port.neighbor_count, 0);
-	cr_assert_eq(port.stats.lldp_ageouts, 1);
 	cr_assert(!lldp_port_expire(&port, at_tenth(80), &gone));
 }
 
-Test(dataplane_lldp_peer, a_neighbour_may_say_something_else)
+Test(link_lldp_peer, a_neighbour_may_say_something_else)
 {
 	struct lldp_port port = { 0 };
 	struct lldp_info info = speaker(1, 120);
@@ -188,7 +186,7 @@ Test(dataplane_lldp_peer, a_neighbour_may_say_something_else)
 	cr_assert_eq(at, 1);
 }
 
-Test(dataplane_lldp_peer, who_leaves_is_gone_at_once)
+Test(link_lldp_peer, who_leaves_is_gone_at_once)
 {
 	struct lldp_port port = { 0 };
 	const struct lldp_info bye = speaker(1, 0);
@@ -205,7 +203,7 @@ Test(dataplane_lldp_peer, who_leaves_is_gone_at_once)
 	cr_assert_eq(lldp_port_heard(&on, &port, &bye, 9, at_tenth(1), &at), LLDP_SAME);
 }
 
-Test(dataplane_lldp_peer, strangers_push_nobody_out)
+Test(link_lldp_peer, strangers_push_nobody_out)
 {
 	struct lldp_port port = { 0 };
 
@@ -214,11 +212,10 @@ Test(dataplane_lldp_peer, strangers_push_nobody_out)
 		cr_assert_eq(hear(&on, &port, i, 120, 0), LLDP_NEW);
 	cr_assert_eq(hear(&on, &port, 99, 120, 0), LLDP_NO_ROOM);
 	cr_assert_eq(port.neighbor_count, LLDP_NEIGHBOR_MAX);
-	cr_assert_eq(port.stats.lldp_refused_pkts, 1);
 	cr_assert_eq(hear(&on, &port, 1, 120, 1), LLDP_SAME);
 }
 
-Test(dataplane_lldp_peer, goodbye_is_said_once_and_only_by_who_spoke)
+Test(link_lldp_peer, goodbye_is_said_once_and_only_by_who_spoke)
 {
 	struct lldp_port port = { 0 };
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // LLDP of one port: when to send (IEEE 802.1AB 9.2.8, transmit state machine and timers) and who is
-// at the other end (9.2.9, receive state machine). A value without clock or memory of its own.
+// at the other end (9.2.9, receive state machine). A value without clock or memory of its own, the
+// same for a switch and a host; its owner counts, in rows of its own.
 //
 // Sends every interval, a few times in quick succession after the link came up and when somebody
 // new is heard, soon after something has changed, and never more than LLDP_CREDIT_MAX frames in a
 // row and one per second on average (txDelay in the words of older editions).
 #pragma once
 
-#include "dataplane/core/stats.h"
 #include "link/lldp_frame.h"
 
 enum {
@@ -30,8 +30,8 @@ struct lldp_profile {
 
 struct lldp_neighbor {
 	struct lldp_info info;
-	uint32_t index;            // of the switch's neighbours so far: 1, 2, ...
-	uint64_t said[LLDP_NOTES]; // its owner's: what the log has about it
+	uint32_t index;            // of its owner's neighbours so far: 1, 2, ...
+	uint64_t note[LLDP_NOTES]; // its owner's, 0 at first
 	ns_t since;
 	ns_t expires;
 };
@@ -46,7 +46,6 @@ struct lldp_port {
 	ns_t tx_at;
 	uint32_t neighbor_count;
 	struct lldp_neighbor neighbor[LLDP_NEIGHBOR_MAX];
-	struct port_stats stats; // LLDP_*; the other rows are 0
 };
 
 enum lldp_news {
@@ -81,3 +80,7 @@ bool lldp_port_due(const struct lldp_profile *pf, struct lldp_port *port, ns_t n
 // True when the peers are to be told, by a frame with a time to live of 0, that nothing more will
 // come: the port no longer sends, or is about to close.
 bool lldp_port_ends(struct lldp_port *port);
+
+// Until when neither lldp_port_due() nor lldp_port_expire() has anything to say unless something
+// happens: the past when one of them has, NS_NEVER when nothing is waited for.
+ns_t lldp_port_deadline(const struct lldp_profile *pf, const struct lldp_port *port);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Neighbours are known by chassis and port together (the MSAP identifier), in the order in which
-// they came. One that finds no room is counted and otherwise ignored: the table of a port is small
+// they came. One that finds no room is ignored: the table of a port is small
 // because a link has one end, and a stranger must not push out who is there (9.2.7.7.5).
 
-#include "dataplane/lldp_peer.h"
+#include "link/lldp_peer.h"
 
 #include <string.h>
 
@@ -67,10 +67,8 @@ static enum lldp_news add(struct lldp_port *port, const struct lldp_info *info, 
 {
 	struct lldp_neighbor *neighbor = &port->neighbor[at];
 
-	if (at == LLDP_NEIGHBOR_MAX) {
-		port->stats.lldp_refused_pkts++;
+	if (at == LLDP_NEIGHBOR_MAX)
 		return LLDP_NO_ROOM;
-	}
 	memset(neighbor, 0, sizeof(*neighbor));
 	neighbor->info = *info;
 	neighbor->index = index;
@@ -90,9 +88,6 @@ enum lldp_news lldp_port_heard(const struct lldp_profile *pf, struct lldp_port *
 	*at = find(port, info);
 	if (!pf->receive || !port->up)
 		return LLDP_SAME;
-	port->stats.lldp_rx_pkts++;
-	port->stats.lldp_rx_discarded_tlvs += info->discarded;
-	port->stats.lldp_rx_unknown_tlvs += info->unknown;
 	if (info->ttl_seconds == 0) {
 		if (*at == port->neighbor_count)
 			return LLDP_SAME;
@@ -118,7 +113,6 @@ bool lldp_port_expire(struct lldp_port *port, ns_t now, struct lldp_neighbor *go
 			continue;
 		*gone = port->neighbor[i];
 		forget(port, i);
-		port->stats.lldp_ageouts++;
 		return true;
 	}
 	return false;
@@ -144,7 +138,6 @@ bool lldp_port_due(const struct lldp_profile *pf, struct lldp_port *port, ns_t n
 	port->credit--;
 	port->changed = false;
 	port->sending = true;
-	port->stats.lldp_tx_pkts++;
 	port->fast -= port->fast > 0;
 	port->tx_at = ns_add(now, port->fast > 0 ? u64_min(LLDP_FAST_NS, pf->interval_ns) :
 						   pf->interval_ns);
@@ -159,4 +152,18 @@ bool lldp_port_ends(struct lldp_port *port)
 	port->fast = LLDP_FAST_COUNT; // when it begins again
 	port->tx_at = (ns_t){ 0 };
 	return told;
+}
+
+ns_t lldp_port_deadline(const struct lldp_profile *pf, const struct lldp_port *port)
+{
+	ns_t at = NS_NEVER;
+
+	if (port->up && pf->send) {
+		at = port->changed ? (ns_t){ 0 } : port->tx_at;
+		if (port->credit == 0 && ns_before(at, ns_add(port->credit_at, LLDP_FAST_NS)))
+			at = ns_add(port->credit_at, LLDP_FAST_NS);
+	}
+	for (uint32_t i = 0; i < port->neighbor_count; i++)
+		at = ns_min(at, port->neighbor[i].expires);
+	return at;
 }
