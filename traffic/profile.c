@@ -99,6 +99,7 @@ static struct rc_profile make_rc(const struct run_config *run)
 		.rnr_limit = RC_RNR_FOR_EVER,
 		.rnr_timer = RNR_TIMER,
 		.selective = run->selective,
+		.reorder_ns = run->reorder_time,
 	};
 }
 

@@ -81,10 +81,12 @@ class Traffic(lab.SmokeTest):
         report = self.run_pair('write', '--trouble', '0:corrupt=1%', '--no-pfc')
         self.assertEqual((report['iterations'], report['lossless_drops']), (20, 0))
         self.assertGreater(report['retransmits'], 0)
-        # Reordering costs go-back-N packets, and selective hosts none but what was missing.
+        # Reordering costs go-back-N packets, and selective hosts nothing.
         report = self.run_pair('write', '--trouble', '0:reorder=1%', '--no-pfc')
         self.assertEqual(report['iterations'], 20)
         self.assertGreater(report['retransmits'], 0)
+        report = self.run_pair('write', '--trouble', '0:reorder=1%', '--no-pfc', '--selective', '--reorder-time', '1s')
+        self.assertEqual((report['iterations'], report['retransmits']), (20, 0))
         # A slow receiver pauses its peer and loses nothing.
         report = self.run_pair('send', '--iters', '4', '--trouble', '1:slow=1G')
         self.assert_clean(report)

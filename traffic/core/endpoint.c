@@ -12,7 +12,10 @@
 
 // --- memory -----------------------------------------------------------------------------------
 
-enum { CACHE_LINE = 64 };
+enum {
+	CACHE_LINE = 64,
+	REPAIRS = 8, // gaps that a selective queue pair repairs at a time
+};
 
 // Lays out arrays one behind the other; with `base` NULL it only counts.
 struct arena {
@@ -28,11 +31,12 @@ static void *take(struct arena *arena, size_t count, size_t bytes)
 	return at;
 }
 
-static uint32_t read_count(const struct endpoint_profile *pf)
+// The sizes of these are powers of two.
+static uint32_t room_for(uint32_t least)
 {
 	uint32_t count = 1;
 
-	while (count < pf->rc.read_depth)
+	while (count < least)
 		count *= 2;
 	return count;
 }
@@ -44,12 +48,16 @@ static struct rc_memory take_qp(struct arena *arena, const struct endpoint_profi
 	struct rc_memory memory = {
 		.send_count = pf->send_count,
 		.receive_count = pf->receive_count,
-		.read_count = read_count(pf),
+		.read_count = room_for(pf->rc.read_depth),
+		.early_count = pf->rc.selective ? room_for(pf->rc.window) : 0,
+		.range_count = pf->rc.selective ? REPAIRS : 0,
 	};
 
 	memory.send = take(arena, memory.send_count, sizeof(*memory.send));
 	memory.receive = take(arena, memory.receive_count, sizeof(*memory.receive));
 	memory.read = take(arena, memory.read_count, sizeof(*memory.read));
+	memory.early = take(arena, memory.early_count, sizeof(*memory.early));
+	memory.range = take(arena, memory.range_count, sizeof(*memory.range));
 	if (st != NULL) {
 		memory.region = st->region;
 		memory.region_count = st->region_count;
@@ -124,7 +132,6 @@ void endpoint_push(struct endpoint_state *st, enum endpoint_list list, uint32_t 
 	else
 		st->qp[fifo->tail].next[list] = qp;
 	fifo->tail = qp;
-	st->filled[list] |= (uint8_t)(1u << at);
 }
 
 uint32_t endpoint_pop(struct endpoint_state *st, enum endpoint_list list, uint32_t at)
@@ -135,8 +142,6 @@ uint32_t endpoint_pop(struct endpoint_state *st, enum endpoint_list list, uint32
 	if (qp == ENDPOINT_NONE)
 		return qp;
 	fifo->head = st->qp[qp].next[list];
-	if (fifo->head == ENDPOINT_NONE)
-		st->filled[list] &= (uint8_t) ~(1u << at);
 	st->qp[qp].next[list] = ENDPOINT_OUT;
 	return qp;
 }
@@ -235,9 +240,7 @@ bool endpoint_post(const struct endpoint_profile *pf, struct endpoint_state *st,
 {
 	if (!st->qp[qp].connected || !rc_post(&pf->rc, &st->qp[qp].rc, work, now))
 		return false;
-	// More work changes nothing for one whose turn will come.
-	if (st->qp[qp].next[ENDPOINT_DATA] == ENDPOINT_OUT)
-		endpoint_wake(pf, st, qp, now);
+	endpoint_wake(pf, st, qp, now);
 	return true;
 }
 
