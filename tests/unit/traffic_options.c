@@ -52,6 +52,12 @@ static struct outcome parse(const char *const word[WORDS_MAX], const char *more)
 	return got;
 }
 
+static void release(struct outcome *got)
+{
+	free(got->out);
+	free(got->errors);
+}
+
 static const struct line wrong[] = {
 	{ "no workload",
 	  { "--hosts", "pair" },
@@ -125,11 +131,12 @@ static const struct line wrong[] = {
 
 TABLE_TEST(traffic_options, wrong, row, wrong)
 {
-	const struct outcome got = parse(row->word, NULL);
+	struct outcome got = parse(row->word, NULL);
 
 	cr_expect_str_eq(got.errors, row->says, "%s: %s", row->what, got.errors);
 	cr_expect_eq(got.verdict, OPTIONS_WRONG, "%s", row->what);
 	cr_expect_eq(got.out_len, 0, "%s", row->what);
+	release(&got);
 }
 
 // Each row in the words of a scenario file.
@@ -167,10 +174,11 @@ static const struct line right[] = {
 
 TABLE_TEST(traffic_options, right, row, right)
 {
-	const struct outcome got = parse(row->word, "--dump");
+	struct outcome got = parse(row->word, "--dump");
 
 	cr_expect_eq(got.verdict, OPTIONS_DONE, "%s: %s", row->what, got.errors);
 	cr_expect_not_null(strstr(got.out, row->says), "%s: %s", row->what, got.out);
+	release(&got);
 }
 
 Test(traffic_options, scenario)
@@ -194,12 +202,13 @@ Test(traffic_options, scenario)
 	cr_expect_eq(traffic_host_count(&config), 4);
 	cr_expect_eq(traffic_host_bps(&config, 3), 1000000000);
 	cr_expect_eq(traffic_host_bps(&config, 2), 10000000000);
+	release(&got);
 }
 
 Test(traffic_options, help)
 {
 	const char *word[WORDS_MAX] = { "--help" };
-	const struct outcome got = parse(word, NULL);
+	struct outcome got = parse(word, NULL);
 
 	cr_assert_eq(got.verdict, OPTIONS_DONE);
 	for (uint32_t i = 1; i < traffic_tables[0].knob_count; i++) {
@@ -210,6 +219,7 @@ Test(traffic_options, help)
 			*c = '-';
 		cr_expect_not_null(strstr(got.out, option), "%s", option);
 	}
+	release(&got);
 }
 
 // --- specs ------------------------------------------------------------------------------------
@@ -264,7 +274,7 @@ Test(traffic_profile, host)
 	const char *word[WORDS_MAX] = { "incast",     "--hosts", "memif:/s{0-3}",     "--ip",
 					"10.1.0.254", "--mac",   "02:00:00:00:00:ff", "--host",
 					"2:speed=1G" };
-	const struct outcome got = parse(word, "--trouble=2:slow=500M,buffer=400000");
+	struct outcome got = parse(word, "--trouble=2:slow=500M,buffer=400000");
 	const struct workload workload = { .host_count = 4, .job = { .receive_depth = 100 } };
 	struct endpoint_profile pf;
 
@@ -287,4 +297,5 @@ Test(traffic_profile, host)
 	cr_expect_eq(pf.mac, 0x0200000000ff);
 	cr_expect_eq(pf.bps, 10000000000);
 	cr_expect_eq(pf.receiver.bps, 0);
+	release(&got);
 }

@@ -288,9 +288,13 @@ static const char incast_text[] =
 
 Test(traffic_report, text)
 {
+	char *text;
+
 	incast();
 	make(50000000, REPORT_DONE);
-	cr_expect_str_eq(text_of(), incast_text, "%s", text_of());
+	text = text_of();
+	cr_expect_str_eq(text, incast_text, "%s", text);
+	free(text);
 }
 
 static const char *const all_reduce_lines[] = {
@@ -305,9 +309,13 @@ static const char *const all_reduce_lines[] = {
 
 TABLE_TEST(traffic_report, columns, row, all_reduce_lines)
 {
+	char *text;
+
 	all_reduce();
 	make(10000000, REPORT_DONE);
-	cr_expect_not_null(strstr(text_of(), *row), "%s", text_of());
+	text = text_of();
+	cr_expect_not_null(strstr(text, *row), "%s", text);
+	free(text);
 }
 
 // --- JSON -------------------------------------------------------------------------------------
@@ -323,6 +331,7 @@ static json_t *json_of(void)
 	fclose(out);
 	json = json_loads(text, 0, NULL);
 	cr_assert_not_null(json, "%s", text);
+	free(text);
 	return json;
 }
 
@@ -342,6 +351,7 @@ Test(traffic_report, json_of_flows)
 	rank = json_array_get(json_object_get(json, "ranks"), 1);
 	cr_expect_eq(json_integer_value(json_object_get(rank, "tx_bytes")), 3000000);
 	cr_expect(json_is_null(json_object_get(rank, "waited_for")));
+	json_decref(json);
 }
 
 // What scripts rely on.
@@ -363,4 +373,5 @@ TABLE_TEST(traffic_report, json_of_a_collective, row, keys)
 	cr_expect_not_null(json_object_get(json, *row), "%s", *row);
 	cr_expect_null(json_object_get(json, "peak_gbps"));
 	cr_expect_eq(json_integer_value(json_object_get(json, "slowest_rank")), 5);
+	json_decref(json);
 }
