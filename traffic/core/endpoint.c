@@ -132,6 +132,7 @@ void endpoint_push(struct endpoint_state *st, enum endpoint_list list, uint32_t 
 	else
 		st->qp[fifo->tail].next[list] = qp;
 	fifo->tail = qp;
+	st->filled[list] |= (uint8_t)(1u << at);
 }
 
 uint32_t endpoint_pop(struct endpoint_state *st, enum endpoint_list list, uint32_t at)
@@ -142,6 +143,8 @@ uint32_t endpoint_pop(struct endpoint_state *st, enum endpoint_list list, uint32
 	if (qp == ENDPOINT_NONE)
 		return qp;
 	fifo->head = st->qp[qp].next[list];
+	if (fifo->head == ENDPOINT_NONE)
+		st->filled[list] &= (uint8_t) ~(1u << at);
 	st->qp[qp].next[list] = ENDPOINT_OUT;
 	return qp;
 }
@@ -240,7 +243,9 @@ bool endpoint_post(const struct endpoint_profile *pf, struct endpoint_state *st,
 {
 	if (!st->qp[qp].connected || !rc_post(&pf->rc, &st->qp[qp].rc, work, now))
 		return false;
-	endpoint_wake(pf, st, qp, now);
+	// More work changes nothing for one whose turn will come.
+	if (st->qp[qp].next[ENDPOINT_DATA] == ENDPOINT_OUT)
+		endpoint_wake(pf, st, qp, now);
 	return true;
 }
 

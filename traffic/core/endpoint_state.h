@@ -58,7 +58,8 @@ struct endpoint_state {
 	struct receiver_state receiver;
 	ns_t storm_at;
 	struct rng rng;
-	uint8_t turn[ENDPOINT_LISTS]; // priority that comes next
+	uint8_t turn[ENDPOINT_LISTS];   // priority that comes next
+	uint8_t filled[ENDPOINT_LISTS]; // priorities whose list is not empty
 	struct endpoint_fifo list[ENDPOINT_LISTS][PRIO_COUNT];
 	struct endpoint_qp *qp;
 	struct heap timers; // of queue pairs

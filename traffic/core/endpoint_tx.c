@@ -89,17 +89,19 @@ static uint32_t held_tx(struct endpoint_state *st, uint8_t paused, bool due, uin
 static uint32_t cnp_tx(const struct endpoint_profile *pf, struct endpoint_state *st, uint8_t paused,
 		       uint8_t *out)
 {
-	const uint8_t prio = pf->dscp_to_prio[pf->cnp_dscp];
-	const uint32_t qp = paused >> prio & 1 ? ENDPOINT_NONE : endpoint_pop(st, ENDPOINT_CNP, 0);
-	struct roce_packet packet = { .opcode = ROCE_CNP, .pkey = 0xffff, .becn = true };
+	struct roce_packet packet;
 	struct roce_path path;
+	uint32_t qp;
 
-	if (qp == ENDPOINT_NONE)
+	if (st->filled[ENDPOINT_CNP] == 0 || paused >> pf->dscp_to_prio[pf->cnp_dscp] & 1)
 		return 0;
+	qp = endpoint_pop(st, ENDPOINT_CNP, 0);
 	path = st->qp[qp].path;
 	path.dscp = pf->cnp_dscp;
 	path.ecn = ECN_NOT_ECT;
-	packet.dest_qp = st->qp[qp].peer_qp;
+	packet = (struct roce_packet){
+		.opcode = ROCE_CNP, .pkey = 0xffff, .becn = true, .dest_qp = st->qp[qp].peer_qp
+	};
 	st->stats.tx_cnp++;
 	st->qp[qp].tx_cnp++;
 	return roce_tx(pf, st, &path, &packet, out);
@@ -142,17 +144,16 @@ static uint32_t data_tx(const struct endpoint_profile *pf, struct endpoint_state
 // The queue pair whose turn it is among the priorities that are not paused.
 static uint32_t next_in_turn(struct endpoint_state *st, enum endpoint_list list, uint8_t paused)
 {
-	for (uint32_t i = 0; i < PRIO_COUNT; i++) {
-		const uint32_t prio = (st->turn[list] + i) % PRIO_COUNT;
-		const uint32_t qp = paused >> prio & 1 ? ENDPOINT_NONE :
-							 endpoint_pop(st, list, prio);
+	const uint32_t may = st->filled[list] & ~paused & 0xffu;
+	const uint32_t turn = st->turn[list];
+	uint32_t prio;
 
-		if (qp == ENDPOINT_NONE)
-			continue;
-		st->turn[list] = (uint8_t)((prio + 1) % PRIO_COUNT);
-		return qp;
-	}
-	return ENDPOINT_NONE;
+	if (may == 0)
+		return ENDPOINT_NONE;
+	// The first from `turn` on, round the circle.
+	prio = (turn + (uint32_t)__builtin_ctz((may | may << PRIO_COUNT) >> turn)) % PRIO_COUNT;
+	st->turn[list] = (uint8_t)((prio + 1) % PRIO_COUNT);
+	return endpoint_pop(st, list, prio);
 }
 
 static uint32_t transport_tx(const struct endpoint_profile *pf, struct endpoint_state *st, ns_t now,
@@ -206,17 +207,15 @@ static ns_t storm_deadline(const struct endpoint_trouble *trouble, const struct 
 // that may not ends. A pause may end earlier by a frame, which is an arrival and asks again.
 static ns_t transport_deadline(const struct endpoint_profile *pf, const struct endpoint_state *st)
 {
-	const uint8_t cnp_prio = pf->dscp_to_prio[pf->cnp_dscp];
+	uint32_t waits = st->filled[ENDPOINT_DATA] | st->filled[ENDPOINT_ANSWER];
 	ns_t at = NS_NEVER;
 
-	for (uint32_t i = 0; i < PRIO_COUNT; i++) {
-		if (st->list[ENDPOINT_DATA][i].head == ENDPOINT_NONE &&
-		    st->list[ENDPOINT_ANSWER][i].head == ENDPOINT_NONE &&
-		    (i != cnp_prio || st->list[ENDPOINT_CNP][0].head == ENDPOINT_NONE) &&
-		    (i != st->held_prio || st->held_bytes == 0))
-			continue;
-		at = ns_min(at, st->pause.paused >> i & 1 ? st->pause.until[i] : (ns_t){ 0 });
-	}
+	waits |= (uint32_t)(st->filled[ENDPOINT_CNP] != 0) << pf->dscp_to_prio[pf->cnp_dscp];
+	waits |= (uint32_t)(st->held_bytes != 0) << st->held_prio;
+	if ((waits & ~(uint32_t)st->pause.paused) != 0)
+		return (ns_t){ 0 };
+	for (; waits != 0; waits &= waits - 1)
+		at = ns_min(at, st->pause.until[__builtin_ctz(waits)]);
 	return at;
 }
 
