@@ -8,7 +8,7 @@
 //
 // Checked: memory outside what the peer may reach stays as it was, no byte beyond a frame is read,
 // a call sends at most one frame of at most its largest size, and the host comes to rest: nothing a
-// peer sends makes it send for ever.
+// peer sends makes it send for ever. When all neighbours' times are over it is as it was.
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +28,7 @@ enum {
 	FRAMES_MAX = 4096, // more than the window and all READs of one burst
 	VA = 0x10000,
 	FILL = 0xa5,
+	OBEY = 0xff,
 };
 
 struct world {
@@ -49,7 +50,7 @@ static void make_profile(struct endpoint_profile *pf)
 		.has_ipv6 = true,
 		.bps = 100000000000,
 		.mtu = 1500,
-		.obey = 0xff,
+		.obey = OBEY,
 		.rc = { .mtu = 256,
 			.window = 64,
 			.ack_every = 4,
@@ -65,6 +66,7 @@ static void make_profile(struct endpoint_profile *pf)
 		.neighbor_count = 2,
 		.send_count = 4,
 		.receive_count = 4,
+		.lldp = { .interval_ns = 30000000000, .dcbx = ENDPOINT_DCBX_WILLING, .dscp = 3 },
 		.seed = 1,
 	};
 }
@@ -193,6 +195,19 @@ static size_t record(struct world *w, const uint8_t *data, size_t size)
 	return 3 + len;
 }
 
+// Later than any neighbour lives.
+static void outlive(struct world *w)
+{
+	struct endpoint_lldp_view view;
+
+	w->now = ns_add(w->now, (UINT16_MAX + 1ull) * LLDP_FAST_NS);
+	check(w);
+	WEFT_CHECK(endpoint_lldp_read(&w->pf, w->host, &view));
+	WEFT_CHECK(view.neighbor_count == 0 && !view.follows);
+	WEFT_CHECK(view.ours.dcbx.pfc.enable == OBEY);
+	WEFT_CHECK(dcbx_roce_priority(&view.ours.dcbx) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct world w;
@@ -201,6 +216,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	begin(&w);
 	for (size_t at = 0; (len = record(&w, data + at, size - at)) != 0; at += len)
 		check(&w);
+	outlive(&w);
 	free(w.memory);
 	free(w.endpoint);
 	return 0;

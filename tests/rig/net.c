@@ -519,6 +519,11 @@ void net_link(struct net *net, uint32_t node, uint32_t port, bool up)
 
 		end->wire[ends[i][1]].up = up;
 		end->wire[ends[i][1]].life += !up;
+		if (end->endpoint != NULL) {
+			endpoint_lldp_link(&end->endpoint_pf, end->endpoint, up,
+					   (ns_t){ net->now });
+			ask_poll(net, ends[i][0], net->now);
+		}
 		if (end->rig == NULL)
 			continue;
 		rig_advance(end->rig, end->rig_start + net->now - end->rig->now.v);

@@ -33,7 +33,7 @@ void net_join(struct net *net, uint32_t a, uint32_t a_port, uint32_t b, uint32_t
 	      uint64_t bps, uint64_t delay_ns);
 
 // Takes the link of a port down or up at the time of now: frames on it are lost, as are those sent
-// while it is down; a switch's end is told.
+// while it is down; the ends of a switch and of an endpoint are told.
 void net_link(struct net *net, uint32_t node, uint32_t port, bool up);
 
 // Loses all that the end `node`, `port` of a link sends, or no longer does; the carrier stays.

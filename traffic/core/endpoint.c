@@ -73,10 +73,12 @@ static struct endpoint_state *take_endpoint(struct arena *arena, const struct en
 	struct heap_node *node = take(arena, pf->qp_count, sizeof(*node));
 	uint32_t *place = take(arena, pf->qp_count, sizeof(*place));
 	struct endpoint_neighbor *neighbor = take(arena, pf->neighbor_count, sizeof(*neighbor));
+	struct endpoint_lldp *lldp = take(arena, pf->lldp.interval_ns != 0, sizeof(*lldp));
 
 	if (st != NULL) {
 		st->qp = qp;
 		st->neighbor = neighbor;
+		st->lldp = pf->lldp.interval_ns != 0 ? lldp : NULL;
 		heap_init(&st->timers, node, place, pf->qp_count);
 	}
 	return st;
@@ -115,6 +117,7 @@ struct endpoint_state *endpoint_init(const struct endpoint_profile *pf,
 		for (uint32_t list = 0; list < ENDPOINT_LISTS; list++)
 			st->qp[i].next[list] = ENDPOINT_OUT;
 	}
+	endpoint_lldp_init(pf, st);
 	return st;
 }
 
@@ -149,6 +152,36 @@ uint32_t endpoint_pop(struct endpoint_state *st, enum endpoint_list list, uint32
 	return qp;
 }
 
+static void sort_list(struct endpoint_state *st, enum endpoint_list list)
+{
+	struct endpoint_fifo old[PRIO_COUNT];
+
+	for (uint32_t i = 0; i < PRIO_COUNT; i++) {
+		old[i] = st->list[list][i];
+		st->list[list][i] = (struct endpoint_fifo){ ENDPOINT_NONE, ENDPOINT_NONE };
+	}
+	st->filled[list] = 0;
+	for (uint32_t i = 0; i < PRIO_COUNT; i++) {
+		uint32_t qp = old[i].head;
+
+		while (qp != ENDPOINT_NONE) {
+			const uint32_t next = st->qp[qp].next[list];
+
+			st->qp[qp].next[list] = ENDPOINT_OUT;
+			endpoint_push(st, list, st->qp[qp].prio, qp);
+			qp = next;
+		}
+	}
+}
+
+void endpoint_sort(const struct endpoint_profile *pf, struct endpoint_state *st)
+{
+	for (uint32_t i = 0; i < pf->qp_count; i++)
+		st->qp[i].prio = st->rules.dscp_to_prio[st->qp[i].path.dscp];
+	sort_list(st, ENDPOINT_DATA);
+	sort_list(st, ENDPOINT_ANSWER);
+}
+
 void endpoint_wake(const struct endpoint_profile *pf, struct endpoint_state *st, uint32_t qp,
 		   ns_t now)
 {
@@ -176,7 +209,7 @@ void endpoint_tick(const struct endpoint_profile *pf, struct endpoint_state *st,
 	WEFT_CHECK(!ns_before(now, st->now));
 	st->now = now;
 	if (st->receiver.wanted != 0)
-		receiver_tick(&pf->receiver, &st->receiver, now);
+		receiver_tick(&st->receiver_pf, &st->receiver, now);
 	// Each that is due once; what is due again at once comes with the next call.
 	for (uint32_t i = 0; i < pf->qp_count && !ns_before(now, heap_next(&st->timers)); i++) {
 		const uint32_t qp = st->timers.node[0].id;
@@ -219,7 +252,7 @@ int endpoint_connect(const struct endpoint_profile *pf, struct endpoint_state *s
 	}
 	q->neighbor = (uint32_t)neighbor;
 	q->peer_qp = peer->qp;
-	q->prio = pf->dscp_to_prio[peer->dscp];
+	q->prio = st->rules.dscp_to_prio[peer->dscp];
 	q->path = (struct roce_path){
 		.src_mac = pf->mac,
 		.dst_mac = st->neighbor[neighbor].mac,

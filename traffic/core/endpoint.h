@@ -2,7 +2,8 @@
 //
 // A RoCEv2 host: one port, its addresses, its queue pairs, and what a NIC does around them. Obeys
 // PFC within one frame, makes PFC when its receive buffer fills, answers CE with CNPs, paces each
-// queue pair at its DCQCN rate, resolves and answers ARP and ND. It can also be the trouble.
+// queue pair at its DCQCN rate, resolves and answers ARP and ND, speaks LLDP and DCBX with its
+// switch. It can also be the trouble.
 //
 // Pure: state plus `now`, which never decreases; frames are bytes that the caller carries:
 //	for each received frame: endpoint_rx()
@@ -15,6 +16,8 @@
 #include "base/pacer.h"
 #include "base/rng.h"
 #include "ecn/dcqcn.h"
+#include "link/dcbx.h"
+#include "link/lldp_peer.h"
 #include "traffic/core/rc.h"
 #include "traffic/core/receiver.h"
 #include "traffic/core/sight.h"
@@ -37,6 +40,23 @@ struct endpoint_trouble {
 	bool ecn_blind;       // CE never makes a CNP
 	uint32_t corrupt_ppm; // of its RoCE frames leave with a wrong ICRC
 	uint32_t reorder_ppm; // of its RoCE frames leave behind the next one
+};
+
+// Whether the host tells its switch over LLDP about PFC and classes, and whether it follows it.
+enum endpoint_dcbx {
+	ENDPOINT_DCBX_OFF,
+	ENDPOINT_DCBX_ANNOUNCE, // it says how it is
+	// It takes over which priorities have PFC, that of RoCE and those of DSCPs, and is as it
+	// was when its switch falls silent. Not for a host that shall ignore PFC.
+	ENDPOINT_DCBX_WILLING,
+};
+
+struct endpoint_lldp_profile {
+	uint64_t interval_ns; // of frames, 30 s in the field; 0: no LLDP, the rest does not count
+	enum endpoint_dcbx dcbx;
+	uint8_t dscp;  // of RoCE data: names its priority
+	uint32_t rank; // for its name
+	char name[64]; // of the host; empty: "weft-traffic RANK"
 };
 
 struct endpoint_profile {
@@ -62,6 +82,7 @@ struct endpoint_profile {
 	uint32_t send_count;     // of each queue pair, powers of two
 	uint32_t receive_count;
 	struct receiver_profile receiver;
+	struct endpoint_lldp_profile lldp;
 	struct endpoint_trouble trouble;
 	uint64_t seed;
 };
@@ -149,3 +170,27 @@ void endpoint_look(const struct endpoint_profile *pf, struct endpoint_state *st,
 // including pauses that last.
 uint64_t endpoint_paused_ns(const struct endpoint_state *st, prio_t prio, ns_t now);
 uint64_t endpoint_pausing_ns(const struct endpoint_state *st, prio_t prio, ns_t now);
+
+// --- LLDP ---------------------------------------------------------------------------------------
+
+// The carrier came or went; a new host takes it for up. With it go the neighbours.
+void endpoint_lldp_link(const struct endpoint_profile *pf, struct endpoint_state *st, bool up,
+			ns_t now);
+
+// The host is about to go: its next frame takes back what it said over LLDP, if it has said
+// anything, and it neither says nor hears more.
+void endpoint_lldp_leave(const struct endpoint_profile *pf, struct endpoint_state *st);
+
+struct endpoint_lldp_view {
+	struct lldp_info ours;                // as it would be sent now
+	const struct lldp_neighbor *neighbor; // the host's: until it is called again
+	uint32_t neighbor_count;
+	const struct lldp_neighbor
+		*peer;   // the one that says anything of DCBX; NULL: none, or several
+	uint8_t differs; // bit n: `peer` differs in enum dcbx_topic n
+	bool follows;    // `peer`: its rules are in force
+};
+
+// False when the host has no LLDP.
+bool endpoint_lldp_read(const struct endpoint_profile *pf, const struct endpoint_state *st,
+			struct endpoint_lldp_view *out);

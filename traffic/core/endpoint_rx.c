@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What an endpoint makes of a frame: PFC, ARP and ND, or a packet of one of its queue pairs, which
-// has to fit the receive buffer first. CE makes a CNP, a CNP cuts the rate.
+// What an endpoint makes of a frame: PFC, ARP and ND, LLDP, or a packet of one of its queue pairs,
+// which has to fit the receive buffer first. CE makes a CNP, a CNP cuts the rate.
 
 #include "traffic/core/endpoint_state.h"
 
@@ -10,7 +10,7 @@ enum { ETHERTYPE_VLAN = 0x8100 };
 static void take_pfc(const struct endpoint_profile *pf, struct endpoint_state *st,
 		     const struct pfc_frame *frame, ns_t now)
 {
-	const struct pfc_rx_profile rx = { .obey = pf->obey, .bps = pf->bps };
+	const struct pfc_rx_profile rx = { .obey = st->rules.obey, .bps = pf->bps };
 
 	for (uint32_t i = 0; i < PRIO_COUNT; i++)
 		st->stats.prio[i].rx_pfc += frame->enable >> i & 1;
@@ -106,9 +106,9 @@ static void take_roce(const struct endpoint_profile *pf, struct endpoint_state *
 	case ROCE_FRAME_BAD: st->stats.rx_bad++; return;
 	case ROCE_FRAME_ICRC: st->stats.rx_icrc++; return;
 	}
-	prio = pf->dscp_to_prio[path.dscp];
+	prio = st->rules.dscp_to_prio[path.dscp];
 	stats = &st->stats.prio[prio];
-	if (!receiver_take(&pf->receiver, &st->receiver, (prio_t){ prio }, len, now)) {
+	if (!receiver_take(&st->receiver_pf, &st->receiver, (prio_t){ prio }, len, now)) {
 		stats->rx_overflow++;
 		return;
 	}
@@ -125,6 +125,7 @@ void endpoint_rx(const struct endpoint_profile *pf, struct endpoint_state *st, c
 	if (len < 14)
 		st->stats.rx_bad++;
 	else if (!take_control(pf, st, data, len, now) &&
-		 !endpoint_neighbor_rx(pf, st, data, len, now))
+		 !endpoint_neighbor_rx(pf, st, data, len, now) &&
+		 !endpoint_lldp_rx(pf, st, data, len, now))
 		take_roce(pf, st, data, len, now);
 }

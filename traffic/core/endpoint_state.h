@@ -46,6 +46,20 @@ struct endpoint_neighbor {
 	ns_t ask_at;  // NS_NEVER: known
 };
 
+struct endpoint_lldp {
+	struct lldp_port port;
+	uint32_t heard; // neighbours so far
+	bool goodbye;   // to be said
+	bool left;
+};
+
+// What is in force: the profile's, or the switch's where the host is willing.
+struct endpoint_rules {
+	uint8_t obey;
+	uint8_t pause; // priorities that its receiver may pause
+	uint8_t dscp_to_prio[64];
+};
+
 struct endpoint_fifo {
 	uint32_t head;
 	uint32_t tail;
@@ -53,6 +67,8 @@ struct endpoint_fifo {
 
 struct endpoint_state {
 	ns_t now;
+	struct endpoint_rules rules;
+	struct receiver_profile receiver_pf; // with what the rules say of it
 	struct pacer_state line;
 	struct pfc_rx_state pause;
 	struct receiver_state receiver;
@@ -72,6 +88,8 @@ struct endpoint_state {
 	uint8_t unannounced; // families that the link has not heard of: bit 0 IPv4, bit 1 IPv6
 	uint32_t answer_head, answer_tail;
 	struct neighbor_message answer[ENDPOINT_ANSWER_MAX];
+	struct endpoint_lldp *lldp; // NULL: none
+	ns_t lldp_at;               // when it has something to do
 	// A frame that leaves behind the next one, on purpose.
 	uint32_t held_bytes;
 	uint8_t held_prio;
@@ -89,6 +107,9 @@ void endpoint_push(struct endpoint_state *st, enum endpoint_list list, uint32_t 
 
 // The first of a list, which leaves it; ENDPOINT_NONE when it is empty.
 uint32_t endpoint_pop(struct endpoint_state *st, enum endpoint_list list, uint32_t at);
+
+// Gives each queue pair the priority that the rules say, and its place in the lists of that.
+void endpoint_sort(const struct endpoint_profile *pf, struct endpoint_state *st);
 
 // Brings timers to `now`.
 void endpoint_tick(const struct endpoint_profile *pf, struct endpoint_state *st, ns_t now);
@@ -109,3 +130,17 @@ uint32_t endpoint_neighbor_tx(const struct endpoint_profile *pf, struct endpoint
 
 // When it may write one.
 ns_t endpoint_neighbor_deadline(const struct endpoint_state *st);
+
+// --- endpoint_lldp.c --------------------------------------------------------------------------
+
+// Puts the rules of the profile in force.
+void endpoint_lldp_init(const struct endpoint_profile *pf, struct endpoint_state *st);
+
+// True when the frame was LLDP; new rules may then be in force.
+bool endpoint_lldp_rx(const struct endpoint_profile *pf, struct endpoint_state *st,
+		      const uint8_t *data, uint32_t len, ns_t now);
+
+// From `lldp_at` on: forgets neighbours that are silent, and writes a frame that is due; its
+// length, or 0.
+uint32_t endpoint_lldp_tx(const struct endpoint_profile *pf, struct endpoint_state *st, ns_t now,
+			  uint8_t *out);

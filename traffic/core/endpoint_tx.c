@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What an endpoint sends next: PFC of its receiver, a storm, ARP and ND, CNPs, answers, data. The
-// last two go round the priorities, and round the queue pairs within one.
+// What an endpoint sends next: PFC of its receiver, a storm, ARP and ND, LLDP, CNPs, answers, data.
+// The last two go round the priorities, and round the queue pairs within one.
 //
 // Invariant: no frame of a paused priority begins, and the line is never busier than its rate.
 
@@ -30,7 +30,7 @@ static uint32_t pause_tx(const struct endpoint_profile *pf, struct endpoint_stat
 {
 	struct pfc_frame frame;
 
-	if (pfc_gen_frame(&pf->receiver.gen, &st->receiver.gen, now, &frame))
+	if (pfc_gen_frame(&st->receiver_pf.gen, &st->receiver.gen, now, &frame))
 		return write_pfc(pf, st, &frame, out);
 	if (!storm_on(&pf->trouble, now) || ns_before(now, st->storm_at))
 		return 0;
@@ -52,7 +52,7 @@ static uint32_t roce_tx(const struct endpoint_profile *pf, struct endpoint_state
 			const struct roce_path *path, const struct roce_packet *packet,
 			uint8_t *out)
 {
-	const uint8_t prio = pf->dscp_to_prio[path->dscp];
+	const uint8_t prio = st->rules.dscp_to_prio[path->dscp];
 	struct endpoint_prio_stats *stats = &st->stats.prio[prio];
 	const uint32_t len = roce_frame_write(path, packet, pf->crc, out);
 
@@ -93,7 +93,7 @@ static uint32_t cnp_tx(const struct endpoint_profile *pf, struct endpoint_state 
 	struct roce_path path;
 	uint32_t qp;
 
-	if (st->filled[ENDPOINT_CNP] == 0 || paused >> pf->dscp_to_prio[pf->cnp_dscp] & 1)
+	if (st->filled[ENDPOINT_CNP] == 0 || paused >> st->rules.dscp_to_prio[pf->cnp_dscp] & 1)
 		return 0;
 	qp = endpoint_pop(st, ENDPOINT_CNP, 0);
 	path = st->qp[qp].path;
@@ -188,6 +188,8 @@ uint32_t endpoint_tx(const struct endpoint_profile *pf, struct endpoint_state *s
 	if (len == 0)
 		len = endpoint_neighbor_tx(pf, st, now, out);
 	if (len == 0)
+		len = endpoint_lldp_tx(pf, st, now, out);
+	if (len == 0)
 		len = transport_tx(pf, st, now, out);
 	if (len != 0)
 		pacer_charge(&line, &st->line, len + ENDPOINT_WIRE_EXTRA, now);
@@ -210,7 +212,7 @@ static ns_t transport_deadline(const struct endpoint_profile *pf, const struct e
 	uint32_t waits = st->filled[ENDPOINT_DATA] | st->filled[ENDPOINT_ANSWER];
 	ns_t at = NS_NEVER;
 
-	waits |= (uint32_t)(st->filled[ENDPOINT_CNP] != 0) << pf->dscp_to_prio[pf->cnp_dscp];
+	waits |= (uint32_t)(st->filled[ENDPOINT_CNP] != 0) << st->rules.dscp_to_prio[pf->cnp_dscp];
 	waits |= (uint32_t)(st->held_bytes != 0) << st->held_prio;
 	if ((waits & ~(uint32_t)st->pause.paused) != 0)
 		return (ns_t){ 0 };
@@ -224,12 +226,12 @@ ns_t endpoint_deadline(const struct endpoint_profile *pf, const struct endpoint_
 	ns_t at = ns_min(storm_deadline(&pf->trouble, st, now),
 			 pfc_gen_deadline(&st->receiver.gen));
 
-	at = ns_min(at, endpoint_neighbor_deadline(st));
+	at = ns_min(at, ns_min(endpoint_neighbor_deadline(st), st->lldp_at));
 	at = ns_min(at, transport_deadline(pf, st));
 	if (ns_before(at, st->line.ready))
 		at = st->line.ready;
 	// Timers do not need the line.
 	at = ns_min(at, heap_next(&st->timers));
-	at = ns_min(at, receiver_deadline(&pf->receiver, &st->receiver));
+	at = ns_min(at, receiver_deadline(&st->receiver_pf, &st->receiver));
 	return ns_before(at, now) ? now : at;
 }
