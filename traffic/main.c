@@ -39,6 +39,7 @@ static int print(struct run *run)
 	else if (rc == 0)
 		report_text(run->config, &report, stdout);
 	free(report.rank);
+	free(report.flow);
 	if (rc != 0 || fflush(stdout) != 0) {
 		fputs("weft-traffic: the report cannot be written\n", stderr);
 		return EXIT_FAILURE;

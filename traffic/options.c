@@ -413,6 +413,11 @@ static enum options_verdict judge(const struct parser *parser)
 	if (workload <= TRAFFIC_SEND && count % 2 != 0)
 		return refuse(parser, "write, read and send are for pairs of hosts, not for %u",
 			      count);
+	if (workload == TRAFFIC_VICTIM && count < 4)
+		return refuse(parser,
+			      "victim: %u hosts, four or more needed: two that send, one "
+			      "that both send to, and one for the victim",
+			      count);
 	if (workload == TRAFFIC_PERMUTATION && run->shift % count == 0)
 		return refuse(parser, "--shift %u: each of %u hosts would send to itself",
 			      (uint32_t)run->shift, count);

@@ -41,6 +41,7 @@ static const char *const workloads[] = {
 	[TRAFFIC_READ] = "read",
 	[TRAFFIC_SEND] = "send",
 	[TRAFFIC_INCAST] = "incast",
+	[TRAFFIC_VICTIM] = "victim",
 	[TRAFFIC_PERMUTATION] = "permutation",
 	[TRAFFIC_ALL_TO_ALL] = "all-to-all",
 	[TRAFFIC_ALL_REDUCE] = "all-reduce",
@@ -169,6 +170,27 @@ static void make_latency(const struct histogram *h, struct report *out)
 	out->latency_stdev_us = stdev_ns(h) / 1000;
 }
 
+// The queue pairs of a flow stand one behind the other.
+static void make_flow(const struct report_input *in, uint32_t first, uint32_t qps,
+		      struct report_flow *out)
+{
+	const struct job_flow *config = &in->workload->flow[first];
+	ns_t begun = NS_NEVER;
+	ns_t ended = { 0 };
+
+	*out = (struct report_flow){ .src = config->src, .dst = config->dst };
+	for (uint32_t i = first; i < first + qps; i++) {
+		const struct job_flow_result *flow = &in->flow[i];
+
+		out->messages += flow->messages;
+		out->bytes += flow->bytes;
+		begun = ns_min(begun, flow->first);
+		ended = ns_before(ended, flow->last) ? flow->last : ended;
+	}
+	if (out->messages != 0)
+		out->gbps = gbps(out->bytes, ns_since(ended, begun));
+}
+
 // Rates count from the first post to the last completion.
 static void make_flows(const struct report_input *in, struct report *out)
 {
@@ -194,6 +216,10 @@ static void make_flows(const struct report_input *in, struct report *out)
 	out->message_rate_mpps = span_ns == 0 ? 0 : (double)out->iterations * 1e3 / (double)span_ns;
 	out->peak_gbps = gbps(in->job->peak_bytes, 1000000);
 	out->jain = jain(&fairness);
+	out->flow_count = in->workload->job.flow_count / (uint32_t)in->config->run.qps;
+	for (uint32_t i = 0; i < out->flow_count; i++)
+		make_flow(in, i * (uint32_t)in->config->run.qps, (uint32_t)in->config->run.qps,
+			  &out->flow[i]);
 }
 
 static void make_collective(const struct report_input *in, struct report *out)
@@ -231,6 +257,7 @@ void report_make(const struct report_input *in, struct report *out)
 
 	*out = (struct report){
 		.rank = out->rank,
+		.flow = out->flow,
 		.workload = workloads[run->workload],
 		.outcome = outcomes[in->outcome],
 		.hosts = in->workload->host_count,

@@ -21,10 +21,17 @@ struct report_rank {
 #include "schema/traffic_report.def"
 };
 
+#define REPORT_FLOW_VALUE(key, kind, ...) REPORT_FIELD(kind, key);
+struct report_flow {
+#include "schema/traffic_report.def"
+};
+
 #define REPORT_VALUE(key, kind, ...) REPORT_FIELD(kind, key);
 struct report {
 #include "schema/traffic_report.def"
 	struct report_rank *rank; // `hosts` of them
+	struct report_flow *flow; // those of a job that has flows
+	uint32_t flow_count;
 };
 
 enum report_outcome { REPORT_DONE, REPORT_STOPPED, REPORT_TIMEOUT, REPORT_FAILED };
@@ -48,7 +55,8 @@ struct report_input {
 	enum report_outcome outcome;
 };
 
-// Fills `out`, whose `rank` is an array for the hosts.
+// Fills `out`, whose `rank` is an array for the hosts and `flow` one for as many flows as queue
+// pairs send.
 void report_make(const struct report_input *in, struct report *out);
 
 void report_text(const struct traffic_config *config, const struct report *report, FILE *out);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A report as JSON, by walking the rows of schema/traffic_report.def: keys in their order, those of
-// flows or of collectives left out where they mean nothing, and an array "ranks" with an object for
-// each host.
+// flows or of collectives left out where they mean nothing, an array "ranks" with an object for
+// each host, and "flows" with one for each flow.
 
 #include "traffic/report.h"
 
@@ -34,6 +34,12 @@ static const struct row rank_rows[] = {
 #include "schema/traffic_report.def"
 };
 
+#define REPORT_FLOW_VALUE(key, kind, scope, doc)                                                   \
+	{ #key, kind, scope, (uint32_t)offsetof(struct report_flow, key) },
+static const struct row flow_rows[] = {
+#include "schema/traffic_report.def"
+};
+
 static json_t *value_of(const struct row *row, const void *from)
 {
 	const void *field = (const char *)from + row->offset;
@@ -61,6 +67,17 @@ static json_t *object_of(const struct row *first, size_t count, bool collective,
 	return object;
 }
 
+static json_t *flows_of(const struct report *report)
+{
+	json_t *flows = json_array();
+
+	for (uint32_t i = 0; i < report->flow_count; i++)
+		json_array_append_new(flows,
+				      object_of(flow_rows, sizeof(flow_rows) / sizeof(flow_rows[0]),
+						false, &report->flow[i]));
+	return flows;
+}
+
 int report_json(const struct traffic_config *config, const struct report *report, FILE *out)
 {
 	const bool collective = traffic_is_collective((enum traffic_workload)config->run.workload);
@@ -73,6 +90,8 @@ int report_json(const struct traffic_config *config, const struct report *report
 				      object_of(rank_rows, sizeof(rank_rows) / sizeof(rank_rows[0]),
 						collective, &report->rank[i]));
 	json_object_set_new(object, "ranks", ranks);
+	if (!collective)
+		json_object_set_new(object, "flows", flows_of(report));
 	rc = json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(DIGITS));
 	fputc('\n', out);
 	json_decref(object);

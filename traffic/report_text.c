@@ -130,6 +130,17 @@ static void put_ranks(const struct report *r, FILE *out)
 		put_rank(r, &r->rank[i], out);
 }
 
+static void put_flows(const struct report *r, FILE *out)
+{
+	fputs("\nflow              messages           bytes      Gb/s\n", out);
+	for (uint32_t i = 0; i < r->flow_count; i++) {
+		const struct report_flow *flow = &r->flow[i];
+
+		fprintf(out, "%4" PRIu64 " -> %-4" PRIu64 "  %12" PRIu64 "  %14" PRIu64 "  %8.3f\n",
+			flow->src, flow->dst, flow->messages, flow->bytes, flow->gbps);
+	}
+}
+
 void report_text(const struct traffic_config *config, const struct report *report, FILE *out)
 {
 	const struct run_config *run = &config->run;
@@ -147,5 +158,7 @@ void report_text(const struct traffic_config *config, const struct report *repor
 	if (collective)
 		put_ideal(report, out);
 	put_summary(report, out);
+	if (report->flow_count > 1)
+		put_flows(report, out);
 	put_ranks(report, out);
 }

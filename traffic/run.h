@@ -17,6 +17,7 @@ struct run {
 	void **memory;            // of each endpoint
 	uint32_t host_count;
 	uint32_t empty_turns; // rounds in which nothing moved
+	bool has_dpdk;
 	bool job_runs;
 	ns_t begun; // of the job
 	ns_t ended;
@@ -37,7 +38,7 @@ int run_open(struct run *run, const struct traffic_config *config);
 // not even begin.
 int run_job(struct run *run);
 
-// Figures of what was done; `report->rank` is the caller's to free. 0 or -ENOMEM.
+// Figures of what was done; its arrays are the caller's to free. 0 or -ENOMEM.
 int run_report(struct run *run, struct report *report);
 
 void run_close(struct run *run);

@@ -156,6 +156,7 @@ int run_open(struct run *run, const struct traffic_config *config)
 	if (rc == 0)
 		rc = port_hosts_start_dpdk(run->host, run->host_count,
 					   memory == CONFIG_UNSET ? 0 : memory);
+	run->has_dpdk = rc == 0;
 	if (rc == 0)
 		rc = port_hosts_open(run->host, run->host_count);
 	return rc;
@@ -165,7 +166,8 @@ void run_close(struct run *run)
 {
 	if (run->host != NULL)
 		port_hosts_close(run->host, run->host_count);
-	port_hosts_stop_dpdk();
+	if (run->has_dpdk)
+		port_hosts_stop_dpdk();
 	for (uint32_t i = 0; i < run->host_count && run->memory != NULL; i++)
 		free(run->memory[i]);
 	for (uint32_t i = 0; i < run->host_count && run->region != NULL; i++)
@@ -199,7 +201,9 @@ int run_report(struct run *run, struct report *report)
 	int rc = -ENOMEM;
 
 	report->rank = calloc(run->host_count, sizeof(*report->rank));
-	if (flow == NULL || host == NULL || result == NULL || report->rank == NULL)
+	report->flow = calloc(flow_count + 1, sizeof(*report->flow));
+	if (flow == NULL || host == NULL || result == NULL || report->rank == NULL ||
+	    report->flow == NULL)
 		goto out;
 	for (uint32_t i = 0; i < run->host_count; i++)
 		read_host(run, i, &host[i]);

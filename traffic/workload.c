@@ -35,6 +35,7 @@ static void add_flow(const struct run_config *run, uint32_t src, uint32_t dst, s
 		.dscp = (uint8_t)run->dscp,
 		.depth = run->latency ? 1 : (uint32_t)run->depth,
 		.bytes = run->size,
+		.gap_ns = run->gap,
 		.messages = run->iters,
 	};
 
@@ -58,10 +59,13 @@ static void add_pairs(const struct run_config *run, struct workload *out)
 static void add_flows(const struct run_config *run, struct workload *out)
 {
 	const uint32_t hosts = out->host_count;
+	const bool victim = run->workload == TRAFFIC_VICTIM;
 
-	if (run->workload == TRAFFIC_INCAST) {
-		for (uint32_t i = 1; i < hosts; i++)
+	if (run->workload == TRAFFIC_INCAST || victim) {
+		for (uint32_t i = 1; i < hosts - victim; i++)
 			add_flow(run, i, 0, out);
+		if (victim)
+			add_flow(run, 1, hosts - 1, out);
 	} else if (run->workload == TRAFFIC_PERMUTATION) {
 		for (uint32_t i = 0; i < hosts; i++)
 			add_flow(run, i, (i + (uint32_t)run->shift) % hosts, out);
@@ -84,6 +88,7 @@ static enum collective_kind kind_of(const struct run_config *run)
 	case TRAFFIC_READ:
 	case TRAFFIC_SEND:
 	case TRAFFIC_INCAST:
+	case TRAFFIC_VICTIM:
 	case TRAFFIC_PERMUTATION: break;
 	}
 	return COLLECTIVE_ALL_TO_ALL;

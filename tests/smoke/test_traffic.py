@@ -5,6 +5,7 @@
 # it, so that what is measured is not the scheduler alone.
 """weft-traffic: hosts in software through a real switch with emulated 1G ports."""
 import json
+import os
 import re
 import shlex
 import signal
@@ -171,6 +172,31 @@ class Traffic(lab.SmokeTest):
         self.assertEqual((report['outcome'], report['good']), ('stopped', 1))
         self.assertGreater(report['iterations'], 0)
         self.assertLess(report['seconds'], 300)
+
+    def test_af_packet(self):
+        """Two hosts on the two ends of a cable of the kernel."""
+        name = f'weft-traffic-{os.getpid()}'
+        self.addCleanup(subprocess.run, ['ip', 'netns', 'del', name], check=False, capture_output=True)
+        lab.run('ip', 'netns', 'add', name)
+        lab.run('ip', '-n', name, 'link', 'add', 'left', 'type', 'veth', 'peer', 'name', 'right')
+        for end in ('left', 'right'):
+            lab.run('ip', 'netns', 'exec', name, 'sysctl', '-qw', f'net.ipv6.conf.{end}.disable_ipv6=1')
+            lab.run('ip', '-n', name, 'link', 'set', end, 'up')
+        hosts = 'net_af_packet{0-1},iface={left,right}'
+        done = subprocess.run(['ip', 'netns', 'exec', name, TRAFFIC, 'send', '--hosts', hosts, '--size', '64K', '--json',
+                               *HOST], check=False, capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(json.loads(done.stdout)['iterations'], 20)
+
+    def test_victim(self):
+        """A flow beside an incast gets its messages through; each flow is reported."""
+        switch = self.switch('victim', 5)
+        report = self.run_hosts('victim', 5, 'victim', '--iters', '3', '--gap', '1ms', '--qps', '2')
+        self.assert_clean(report)
+        self.assertEqual([(flow['src'], flow['dst'], flow['messages']) for flow in report['flows']],
+                         [(1, 0, 6), (2, 0, 6), (3, 0, 6), (1, 4, 6)])
+        self.assertEqual(lab.drops(switch), [])
+        self.assert_conserved(switch)
 
     def test_timeout(self):
         report = self.run_pair('write', '--duration', '300s', '--timeout', '100ms', status=1)

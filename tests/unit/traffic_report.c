@@ -20,6 +20,7 @@ struct bed {
 	struct job_flow_result flow[HOSTS_MAX];
 	struct report_host host[HOSTS_MAX];
 	struct report_rank rank[HOSTS_MAX];
+	struct report_flow rows[2 * HOSTS_MAX];
 	struct report report;
 };
 
@@ -34,6 +35,7 @@ static void set(enum traffic_workload workload, uint32_t hosts, uint64_t size)
 	bed.config.run.speed = 1000000000;
 	bed.job.slowest_rank = JOB_NONE;
 	bed.report.rank = bed.rank;
+	bed.report.flow = bed.rows;
 	for (uint32_t i = 0; i < HOSTS_MAX; i++)
 		bed.host[i].job.waited_for = JOB_NONE;
 	cr_assert_eq(workload_make(&bed.config, hosts, &bed.workload), 0);
@@ -100,6 +102,7 @@ static const struct shape_row shapes[] = {
 	{ "two pairs", TRAFFIC_READ, 4, false, 0, 2 },
 	{ "incast is one port's", TRAFFIC_INCAST, 8, false, 0, 1 },
 	{ "a permutation", TRAFFIC_PERMUTATION, 8, false, 0, 8 },
+	{ "three to one, and a victim beside them", TRAFFIC_VICTIM, 5, false, 0, 4 / 3. },
 	{ "to a host of half speed", TRAFFIC_SEND, 2, false, 500000000, 0.5 },
 	{ "an incast of three, one at 200M: it sends a third", TRAFFIC_INCAST, 4, false, 200000000,
 	  0.6 },
@@ -174,6 +177,11 @@ Test(traffic_report, flows)
 	cr_expect_float_eq(r->latency_stdev_us, 1.414, 0.05);
 	cr_expect_float_eq(r->rank[1].tx_gbps, 0.48, 1e-9);
 	cr_expect_float_eq(r->rank[1].paused_us, 5000, 1e-9);
+	cr_assert_eq(r->flow_count, 2);
+	cr_expect_eq(r->flow[1].src, 2);
+	cr_expect_eq(r->flow[1].dst, 0);
+	cr_expect_eq(r->flow[1].bytes, 1000000);
+	cr_expect_float_eq(r->flow[1].gbps, 0.4, 1e-9);
 	cr_expect_eq(r->good, 1);
 	cr_expect_str_eq(r->outcome, "done");
 }
@@ -276,6 +284,10 @@ static const char incast_text[] =
 	"latency: min 1.0, median 3.0, 99 % 5.0, max 5.0 us over 4000000 bytes\n"
 	"lossless drops 0, retransmits 0, timeouts 0, CE 7, CNPs 5, pauses received 5, sent 2\n"
 	"\n"
+	"flow              messages           bytes      Gb/s\n"
+	"   1 -> 0                3         3000000     0.600\n"
+	"   2 -> 0                1         1000000     0.400\n"
+	"\n"
 	"                                                       time % in ...\n"
 	"host   tx Gb/s   rx Gb/s  resent   gaps      CE    CNPs   pause  again    held  marked    "
 	"port    peer   of host\n"
@@ -348,6 +360,7 @@ Test(traffic_report, json_of_flows)
 	cr_expect_str_eq(json_string_value(json_object_get(json, "workload")), "incast");
 	cr_expect_null(json_object_get(json, "busbw_gbs"));
 	cr_expect_eq(json_array_size(json_object_get(json, "ranks")), 3);
+	cr_expect_eq(json_array_size(json_object_get(json, "flows")), 2);
 	rank = json_array_get(json_object_get(json, "ranks"), 1);
 	cr_expect_eq(json_integer_value(json_object_get(rank, "tx_bytes")), 3000000);
 	cr_expect(json_is_null(json_object_get(rank, "waited_for")));
