@@ -113,6 +113,22 @@ Test(endpoint_dcbx, a_willing_host_follows_while_its_switch_speaks)
 	end(bed);
 }
 
+// Its data stays where it was, but PFC there is no more.
+Test(endpoint_dcbx, a_pause_that_no_longer_counts_ends)
+{
+	struct bed *bed = begin_busy(ENDPOINT_DCBX_WILLING);
+	struct lldp_info sw = switch_of(OTHER_PRIO);
+
+	pause(bed, PRIO);
+	cr_assert_eq(sends(bed), 0);
+	sw.dcbx.has_apps = false;
+	sw.dcbx.app_count = 0;
+	hear(bed, &sw);
+	cr_assert_eq(sends(bed), 1 << PRIO);
+	cr_assert_eq(endpoint_paused_ns(bed->st, (prio_t){ PRIO }, bed->now), PROBE_NS);
+	end(bed);
+}
+
 Test(endpoint_dcbx, what_a_switch_says_of_a_dscp_is_nearer)
 {
 	struct bed *bed = begin_busy(ENDPOINT_DCBX_WILLING);

@@ -215,7 +215,6 @@ static void put_in_force(const struct endpoint_profile *pf, struct endpoint_stat
 	st->rules = *rules;
 	pfc_rx_resume(&st->pause, rules->obey, now);
 	st->receiver_pf.gen.enable = rules->pause;
-	st->receiver.wanted &= rules->pause;
 	pfc_gen_update(&st->receiver_pf.gen, &st->receiver.gen, st->receiver.wanted, now);
 	endpoint_sort(pf, st);
 }
@@ -256,8 +255,7 @@ bool endpoint_lldp_rx(const struct endpoint_profile *pf, struct endpoint_state *
 	struct lldp_info info;
 	uint32_t at;
 
-	if (load_be16(data + 12) != LLDP_ETHERTYPE || load_be48(data) != NEAREST_BRIDGE_ADDRESS ||
-	    lldp == NULL || lldp->left)
+	if (load_be48(data) != NEAREST_BRIDGE_ADDRESS || lldp == NULL || lldp->left)
 		return false;
 	st->stats.rx_lldp++;
 	if (load_be48(data + MAC_BYTES) == pf->mac)
@@ -289,8 +287,6 @@ uint32_t endpoint_lldp_tx(const struct endpoint_profile *pf, struct endpoint_sta
 	struct lldp_neighbor gone;
 	uint32_t len = 0;
 
-	if (ns_before(now, st->lldp_at))
-		return 0;
 	timers = timers_of(pf, st->lldp);
 	while (lldp_port_expire(&st->lldp->port, now, &gone)) {
 		st->stats.lldp_ageouts++;

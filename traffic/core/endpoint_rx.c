@@ -5,6 +5,8 @@
 
 #include "traffic/core/endpoint_state.h"
 
+#include "base/wire.h"
+
 enum { ETHERTYPE_VLAN = 0x8100 };
 
 static void take_pfc(const struct endpoint_profile *pf, struct endpoint_state *st,
@@ -126,6 +128,7 @@ void endpoint_rx(const struct endpoint_profile *pf, struct endpoint_state *st, c
 		st->stats.rx_bad++;
 	else if (!take_control(pf, st, data, len, now) &&
 		 !endpoint_neighbor_rx(pf, st, data, len, now) &&
-		 !endpoint_lldp_rx(pf, st, data, len, now))
+		 !(load_be16(data + 12) == LLDP_ETHERTYPE &&
+		   endpoint_lldp_rx(pf, st, data, len, now)))
 		take_roce(pf, st, data, len, now);
 }

@@ -136,11 +136,12 @@ ns_t endpoint_neighbor_deadline(const struct endpoint_state *st);
 // Puts the rules of the profile in force.
 void endpoint_lldp_init(const struct endpoint_profile *pf, struct endpoint_state *st);
 
-// True when the frame was LLDP; new rules may then be in force.
+// A frame of LLDP's EtherType has come: true when it is for this host. New rules may then be in
+// force.
 bool endpoint_lldp_rx(const struct endpoint_profile *pf, struct endpoint_state *st,
 		      const uint8_t *data, uint32_t len, ns_t now);
 
-// From `lldp_at` on: forgets neighbours that are silent, and writes a frame that is due; its
+// Not before `lldp_at`: forgets neighbours that are silent, and writes a frame that is due; its
 // length, or 0.
 uint32_t endpoint_lldp_tx(const struct endpoint_profile *pf, struct endpoint_state *st, ns_t now,
 			  uint8_t *out);

@@ -187,7 +187,7 @@ uint32_t endpoint_tx(const struct endpoint_profile *pf, struct endpoint_state *s
 	len = pause_tx(pf, st, now, out);
 	if (len == 0)
 		len = endpoint_neighbor_tx(pf, st, now, out);
-	if (len == 0)
+	if (len == 0 && !ns_before(now, st->lldp_at))
 		len = endpoint_lldp_tx(pf, st, now, out);
 	if (len == 0)
 		len = transport_tx(pf, st, now, out);
