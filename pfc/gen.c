@@ -27,6 +27,14 @@ void pfc_gen_update(const struct pfc_gen_profile *pf, struct pfc_gen_state *st, 
 	}
 }
 
+static void note_lapses(struct pfc_gen_state *st, ns_t now)
+{
+	if (ns_before(now, st->until))
+		return;
+	for (uint32_t left = st->told; left != 0; left &= left - 1)
+		st->lapses[__builtin_ctz(left)]++;
+}
+
 bool pfc_gen_frame(const struct pfc_gen_profile *pf, struct pfc_gen_state *st, ns_t now,
 		   struct pfc_frame *out)
 {
@@ -35,6 +43,7 @@ bool pfc_gen_frame(const struct pfc_gen_profile *pf, struct pfc_gen_state *st, n
 	if (ns_before(now, pfc_gen_deadline(st)))
 		return false;
 
+	note_lapses(st, now);
 	*out = (struct pfc_frame){ .enable = wanted | st->told };
 	for (uint32_t prio = 0; prio < PRIO_COUNT; prio++) {
 		if (wanted >> prio & 1)
@@ -42,7 +51,14 @@ bool pfc_gen_frame(const struct pfc_gen_profile *pf, struct pfc_gen_state *st, n
 	}
 	st->told = wanted;
 	st->refresh_at = ns_add(now, pf->refresh_ns);
+	st->until = ns_add(now, 2 * pf->refresh_ns);
 	return true;
+}
+
+void pfc_gen_renew(const struct pfc_gen_profile *pf, struct pfc_gen_state *st, ns_t now)
+{
+	if (ns_since(st->refresh_at, now) <= pf->refresh_ns - pf->refresh_ns / 4)
+		st->refresh_at = ns_min(st->refresh_at, now);
 }
 
 ns_t pfc_gen_deadline(const struct pfc_gen_state *st)

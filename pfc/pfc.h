@@ -61,8 +61,10 @@ struct pfc_gen_state {
 	uint8_t wanted;                 // priorities in XOFF now
 	uint8_t told;                   // priorities the peer was last told to hold
 	ns_t refresh_at;                // next repeat; meaningful while told != 0
+	ns_t until;                     // the peer resumes on its own; likewise
 	ns_t since[PRIO_COUNT];         // start of the present XOFF
 	uint64_t paused_ns[PRIO_COUNT]; // XOFF time that has ended
+	uint64_t lapses[PRIO_COUNT];    // pauses that ran out before the peer was told more
 };
 
 // Sets which priorities are in XOFF. Priorities outside pf->enable are ignored, so this is also the
@@ -77,9 +79,15 @@ void pfc_gen_update(const struct pfc_gen_profile *pf, struct pfc_gen_state *st, 
 // cannot put off the repeats of another. Repeats depend on `now` alone, never on arrivals.
 //
 // With refresh_ns at most half the pause time the peer never runs out while XOFF lasts, if this is
-// asked at least every refresh_ns.
+// asked at least every refresh_ns. Where that was not so, and the pause is over before this frame,
+// the peer may have sent meanwhile, and `lapses` says so.
 bool pfc_gen_frame(const struct pfc_gen_profile *pf, struct pfc_gen_state *st, ns_t now,
 		   struct pfc_frame *out);
+
+// Makes the repeat due now, unless the peer was told within the last eighth of a pause. For who may
+// be away for long: asked at each visit, pauses outlast absences of up to seven eighths of the
+// pause time, whatever their phase, where the timer alone is good for half of it.
+void pfc_gen_renew(const struct pfc_gen_profile *pf, struct pfc_gen_state *st, ns_t now);
 
 // When pfc_gen_frame() must be asked again without a change: NS_NEVER while nothing is in XOFF,
 // the past when a change has not been told.

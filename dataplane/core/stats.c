@@ -144,6 +144,7 @@ void sw_stats_prio(const struct sw *sw, port_t port, prio_t prio, ns_t now, stru
 		.tx_pause_duration_us = (pfc_gen_paused_ns(&st->gen, prio, now) +
 					 pfc_gen_paused_ns(&st->held, prio, now)) /
 					1000,
+		.tx_pause_lapses = st->gen.lapses[prio.v],
 		.rx_pause_transitions = st->rx.pauses[prio.v],
 		.on2off_rx_pkts = st->rx.resumes[prio.v],
 		.rx_pause_recent_us = pfc_rx_recent_ns(&st->rx, prio, now) / 1000,

@@ -287,6 +287,19 @@ void sw_tick(struct sw *sw, lcore_t lcore, ns_t now)
 	lc->tick_at = next;
 }
 
+void sw_renew_pauses(struct sw *sw, lcore_t lcore, ns_t now)
+{
+	struct sw_lcore *lc = &sw->lcore[lcore.v];
+
+	PORT_SET_FOR_EACH(port, &lc->xoff_ports) {
+		struct port_state *st = &lc->port[port.v];
+
+		pfc_gen_renew(&port_profile_of(lc, port)->gen, &st->gen, now);
+		if (pfc_gen_deadline(&st->gen).v <= now.v)
+			port_set_add(&lc->pfc_ports, port);
+	}
+}
+
 ns_t sw_deadline(const struct sw *sw, lcore_t lcore, ns_t now)
 {
 	const struct sw_lcore *lc = &sw->lcore[lcore.v];

@@ -124,6 +124,10 @@ bool sw_backlogged(const struct sw *sw, port_t port);
 // Timers: PFC repeats, hold list, hellos, LACP, watchdogs. Cheap when nothing is due.
 void sw_tick(struct sw *sw, lcore_t lcore, ns_t now);
 
+// Repeats the pauses that peers were told, ahead of their timers (pfc_gen_renew()). For a shell
+// that has been away for longer than a visit takes, and may be so again.
+void sw_renew_pauses(struct sw *sw, lcore_t lcore, ns_t now);
+
 // The latest time at which sw_tick() or sw_tx() must be called again if nothing arrives: NS_NEVER
 // when idle, in the past when there is work. A shell must not sleep beyond it.
 ns_t sw_deadline(const struct sw *sw, lcore_t lcore, ns_t now);

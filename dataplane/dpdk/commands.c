@@ -76,19 +76,24 @@ static void cnp_list(const struct instance *in, struct cnp_list *out, ns_t now)
 		out->flows[i] = *sw_cnp_flows(in->sw, (lcore_t){ i });
 }
 
-// A parked lcore touches nothing. What it is away is a gap between two visits like any other.
-static void park(struct meeting *meeting)
+// A parked lcore touches nothing, so its peers are told before that their pauses go on. What it is
+// away is a gap between two visits like any other.
+static void park(struct worker *worker, struct meeting *meeting, ns_t now)
 {
+	worker_renew_pauses(worker, now);
 	__atomic_add_fetch(&meeting->parked, 1, __ATOMIC_ACQ_REL);
 	while (__atomic_load_n(&meeting->over, __ATOMIC_ACQUIRE) == 0)
 		sched_yield();
 	__atomic_add_fetch(&meeting->resumed, 1, __ATOMIC_RELEASE);
 }
 
-static void gather(const struct meeting *meeting)
+// The others may take long to come, on a machine that has much else to do.
+static void gather(struct worker *worker, const struct meeting *meeting)
 {
-	while (__atomic_load_n(&meeting->parked, __ATOMIC_ACQUIRE) < meeting->wanted)
+	while (__atomic_load_n(&meeting->parked, __ATOMIC_ACQUIRE) < meeting->wanted) {
+		worker_renew_pauses(worker, clock_now(&worker->clock));
 		sched_yield();
+	}
 }
 
 // The dice of the switch and of its impaired links, as when they began.
@@ -153,7 +158,7 @@ static void apply(struct worker *worker, const struct message *m, ns_t now)
 		break;
 	case MESSAGE_SEED: seed(worker, in, m->seed); break;
 	case MESSAGE_CAPTURE: capture(worker, in, m); break;
-	case MESSAGE_PARK: park(m->meeting); break;
+	case MESSAGE_PARK: park(worker, m->meeting, now); break;
 	case MESSAGE_STOP: worker->stop = true; break;
 	case MESSAGE_PUNT:
 	case MESSAGE_LEARN:
@@ -166,7 +171,7 @@ static void apply(struct worker *worker, const struct message *m, ns_t now)
 		actions_drain(worker, in, now);
 }
 
-bool commands_apply(struct worker *worker, ns_t now)
+bool commands_apply(struct worker *worker)
 {
 	struct message message;
 	uint32_t count;
@@ -175,8 +180,8 @@ bool commands_apply(struct worker *worker, ns_t now)
 		if (!channel_take(&worker->channel, &message))
 			break;
 		if (message.meeting != NULL && message.kind != MESSAGE_PARK)
-			gather(message.meeting);
-		apply(worker, &message, now);
+			gather(worker, message.meeting);
+		apply(worker, &message, clock_now(&worker->clock));
 		if (message.meeting != NULL && message.kind != MESSAGE_PARK)
 			__atomic_store_n(&message.meeting->over, 1, __ATOMIC_RELEASE);
 		channel_done(&message);

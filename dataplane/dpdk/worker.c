@@ -9,6 +9,11 @@
 
 #include "dataplane/dpdk/worker.h"
 
+enum {
+	AWAY_NS = 50000,      // a longer gap is more than a visit takes
+	WARY_NS = 1000000000, // after one, others may follow for so long
+};
+
 static uint32_t receive(struct worker *worker, struct instance *in, port_t port, uint16_t queue,
 			ns_t now)
 {
@@ -104,6 +109,17 @@ bool worker_visit(struct worker *worker, struct instance *in, ns_t now)
 	return received + taken + sent > 0;
 }
 
+void worker_renew_pauses(struct worker *worker, ns_t now)
+{
+	for (uint32_t i = 0; i < worker->instance_count; i++) {
+		struct instance *in = worker->instance[i];
+
+		sw_renew_pauses(in->sw, worker->lcore, now);
+		actions_drain(worker, in, now);
+	}
+}
+
+// A process that was off its core may soon be so again, for longer than PFC can be late.
 static void measure_gap(struct worker *worker, ns_t now)
 {
 	uint64_t gap = ns_since(now, worker->visited);
@@ -111,6 +127,10 @@ static void measure_gap(struct worker *worker, ns_t now)
 	if (gap > worker->stats.max_gap_ns)
 		worker->stats.max_gap_ns = gap;
 	worker->visited = now;
+	if (gap > AWAY_NS)
+		worker->wary_until = ns_add(now, WARY_NS);
+	if (ns_before(now, worker->wary_until))
+		worker_renew_pauses(worker, now);
 }
 
 int worker_run(void *arg)
@@ -123,7 +143,9 @@ int worker_run(void *arg)
 		bool worked;
 
 		measure_gap(worker, now);
-		worked = commands_apply(worker, now);
+		worked = commands_apply(worker);
+		if (worked)
+			now = clock_now(&worker->clock);
 		for (uint32_t i = 0; i < worker->instance_count; i++)
 			worked |= worker_visit(worker, worker->instance[i], now);
 		worker->stats.polls++;

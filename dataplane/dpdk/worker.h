@@ -43,7 +43,8 @@ struct worker {
 	bool busy_poll; // never sleep
 	// lcore: rw
 	bool stop;
-	ns_t visited; // time of the last visit, moved on by wanted sleep
+	ns_t visited;    // time of the last visit, moved on by wanted sleep
+	ns_t wary_until; // pauses are repeated more often until then
 	struct idle idle;
 	struct lcore_stats stats;
 	// lcore: rw, peers: ro
@@ -60,6 +61,9 @@ struct workers {
 // was something to do.
 bool worker_visit(struct worker *worker, struct instance *in, ns_t now);
 
+// Repeats the pauses that the lcore's peers were told, unless that was lately.
+void worker_renew_pauses(struct worker *worker, ns_t now);
+
 // The lcore's function; returns 0 after MESSAGE_STOP.
 int worker_run(void *worker);
 
@@ -70,8 +74,9 @@ void actions_drain(struct worker *worker, struct instance *in, ns_t now);
 
 // --- commands.c -------------------------------------------------------------------------------
 
-// Applies waiting messages, at most a burst of them; true when there were any.
-bool commands_apply(struct worker *worker, ns_t now);
+// Applies waiting messages, at most a burst of them; true when there were any. They take their
+// time: that of the caller is old then.
+bool commands_apply(struct worker *worker);
 
 // --- workers.c, control thread ----------------------------------------------------------------
 

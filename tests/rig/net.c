@@ -280,6 +280,10 @@ static void poll_switch(struct net *net, uint32_t index)
 	if (node->lag_ns != 0)
 		node->away_until = net->now + rng_next64(&node->dice) % node->lag_ns;
 	rig_advance(rig, node->rig_start + net->now - rig->now.v);
+	if (node->lag_ns != 0) {
+		sw_renew_pauses(rig->sw, LCORE_FIRST, rig->now);
+		rig_drain(rig);
+	}
 	for (uint32_t port = 0; port < node->wire_count; port++) {
 		struct wire *wire = &node->wire[port];
 

@@ -169,3 +169,58 @@ Test(pfc_gen, durations)
 	cr_assert_eq(pfc_gen_paused_ns(&st, three, (ns_t){ 101 }), 21, "two");
 	cr_assert_eq(pfc_gen_paused_ns(&st, four, (ns_t){ 101 }), 86, "the other one");
 }
+
+// Told at 1000: the pause of 2 x REFRESH_NS ends at 1200.
+static const struct {
+	const char *what;
+	uint64_t renewed; // 0: not asked for
+	uint64_t due;     // when the repeat is
+	uint64_t told;    // when it is sent
+	uint64_t lapses;
+} renew_rows[] = {
+	{ "by the timer", 0, 1100, 1100, 0 },
+	{ "within an eighth of a pause", 1024, 1100, 1100, 0 },
+	{ "after an eighth", 1025, 1025, 1025, 0 },
+	{ "later", 1070, 1070, 1070, 0 },
+	{ "overdue already", 1150, 1100, 1150, 0 },
+	{ "at the last moment", 0, 1100, 1199, 0 },
+	{ "too late", 0, 1100, 1200, 1 },
+	{ "much too late, once", 1900, 1100, 1900, 1 },
+};
+
+TABLE_TEST(pfc_gen, renew, row, renew_rows)
+{
+	const struct pfc_gen_profile pf = { 0x18, QUANTA, REFRESH_NS };
+	struct pfc_gen_state st = { 0 };
+	struct pfc_frame frame;
+
+	pfc_gen_renew(&pf, &st, (ns_t){ 999 });
+	cr_assert_not(pfc_gen_frame(&pf, &st, (ns_t){ 999 }, &frame), "nothing in XOFF");
+	pfc_gen_update(&pf, &st, 0x08, (ns_t){ 1000 });
+	cr_assert(pfc_gen_frame(&pf, &st, (ns_t){ 1000 }, &frame));
+	if (row->renewed != 0)
+		pfc_gen_renew(&pf, &st, (ns_t){ row->renewed });
+	cr_assert_eq(pfc_gen_deadline(&st).v, row->due, "%s: %lu", row->what,
+		     pfc_gen_deadline(&st).v);
+	cr_assert(pfc_gen_frame(&pf, &st, (ns_t){ row->told }, &frame));
+	cr_assert_eq(st.lapses[3], row->lapses, "%s: %lu", row->what, st.lapses[3]);
+	cr_assert_eq(st.lapses[4], 0, "%s: never in XOFF", row->what);
+	cr_assert_eq(pfc_gen_deadline(&st).v, row->told + REFRESH_NS, "%s", row->what);
+}
+
+// XON that is told after the pause was over comes too late as well.
+Test(pfc_gen, a_late_xon_is_a_lapse)
+{
+	const struct pfc_gen_profile pf = { 0x18, QUANTA, REFRESH_NS };
+	struct pfc_gen_state st = { 0 };
+	struct pfc_frame frame;
+
+	pfc_gen_update(&pf, &st, 0x08, (ns_t){ 1000 });
+	cr_assert(pfc_gen_frame(&pf, &st, (ns_t){ 1000 }, &frame));
+	pfc_gen_update(&pf, &st, 0, (ns_t){ 1300 });
+	cr_assert(pfc_gen_frame(&pf, &st, (ns_t){ 1300 }, &frame));
+	cr_assert_eq(st.lapses[3], 1);
+	pfc_gen_update(&pf, &st, 0x08, (ns_t){ 9000 });
+	cr_assert(pfc_gen_frame(&pf, &st, (ns_t){ 9000 }, &frame));
+	cr_assert_eq(st.lapses[3], 1, "nothing was told that could run out");
+}
