@@ -40,6 +40,7 @@ static const struct {
 	{ "refused", WHY_PORT, why_refused },
 	{ "held", WHY_ARRIVAL, why_held },
 	{ "tx_disabled", WHY_PORT, why_tx_disabled },
+	{ "lapsed", WHY_GROUP, why_lapsed },
 	{ "group_xoff", WHY_GROUP, why_group_xoff },
 	{ "group_near", WHY_GROUP, why_group_near },
 	{ "queue_near", WHY_QUEUE, why_queue_near },

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Rules about a priority group: whether it pauses the senders behind its port, and how near it is
-// to that. A group in XOFF is the other end of a queue somewhere that cannot send; it says where
-// to look next.
+// Rules about a priority group: whether it pauses the senders behind its port, how near it is to
+// that, and whether its pauses lasted. A group in XOFF is the other end of a queue somewhere that
+// cannot send; it says where to look next.
 
 #include "cli/why_rule.h"
 
@@ -122,4 +122,42 @@ void why_headroom(struct why *why)
 	why_evidence(finding, "headroom_need_bytes", need);
 	why_advise(finding, "raise xoff of its buffer_profile, or shorten tx_ring and peer_ring; "
 			    "weft show interface headroom");
+}
+
+// Pauses that ran out between the looks, and ever, of the priorities that announce the group.
+static uint64_t lapses(const struct why *why, uint64_t *ever)
+{
+	const json_t *list = json_object_get(group_of(why), "priorities");
+	uint64_t fresh = 0;
+
+	*ever = 0;
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const uint32_t prio = (uint32_t)json_integer_value(json_array_get(list, i));
+
+		fresh += why_grown(why, "priorities", prio, prio_key.tx_pause_lapses);
+		*ever += why_number(why_element(why->port, "priorities", prio),
+				    prio_key.tx_pause_lapses);
+	}
+	return fresh;
+}
+
+void why_lapsed(struct why *why)
+{
+	const uint64_t gap = why_number(why->port, "max_poll_gap_ns");
+	uint64_t ever;
+	const uint64_t fresh = lapses(why, &ever);
+	struct why_finding *finding;
+
+	if (ever == 0)
+		return;
+	finding =
+		why_add(why, fresh > 0 ? WHY_WRONG : WHY_NOTE,
+			"let a pause run out %s times, %s of them just now: the switch was away "
+			"for up to %s us, longer than a pause lasts, so the sender resumed on its "
+			"own, and headroom need not hold what it sent",
+			why_count(ever), why_count(fresh), why_count(gap / 1000));
+	why_evidence(finding, prio_key.tx_pause_lapses, ever);
+	why_evidence(finding, "max_poll_gap_ns", gap);
+	why_advise(finding, "give each lcore a processor of its own (--lcore), raise pfc_quanta to "
+			    "65535 or lower the port's speed, which makes pauses longer");
 }

@@ -96,3 +96,4 @@ why_fn why_line_full;
 why_fn why_group_xoff;
 why_fn why_group_near;
 why_fn why_headroom;
+why_fn why_lapsed;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Rules of weft show why about a priority group: whether it pauses the senders behind its port, how
-// near it is to that, and whether headroom suffices.
+// near it is to that, whether headroom suffices and pauses last.
 
 #include "tests/table.h"
 #include "tests/unit/why_scene.h"
@@ -34,6 +34,22 @@ static const struct why_row rows[] = {
 	  "priority group 3",
 	  { "100 bytes", "30,000" },
 	  .advice = "raise xoff" },
+	{ "a pause ran out just now",
+	  "ports.0.priorities.3.tx_pause_lapses=5",
+	  "ports.0.priorities.3.tx_pause_lapses=7 ports.0.max_poll_gap_ns=4000000",
+	  "lapsed",
+	  WHY_WRONG,
+	  "priority group 3",
+	  { "7 times, 2 of them", "4,000 us" },
+	  .advice = "pfc_quanta" },
+	{ "one that ran out long ago is a note",
+	  "ports.0.priorities.3.tx_pause_lapses=1",
+	  "",
+	  "lapsed",
+	  WHY_NOTE,
+	  "priority group 3",
+	  { "1 times, 0 of them" },
+	  .advice = "a processor of its own" },
 };
 
 TABLE_TEST(why_group, rules, row, rows)
