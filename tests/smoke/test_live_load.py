@@ -16,6 +16,7 @@ CHANGES = 1000
 REQUESTS_MAX = 1500     # some of them are refused, since they would drop, and some change nothing
 SECONDS_MAX = 360   # on a machine that has much else to do; else half a minute
 HEADROOM = 120000
+QUANTA_MIN = 50000  # 256 ms at 100 Mb/s: a busy machine takes the switch off its core for long
 SENDERS = ('Ethernet0', 'Ethernet1')
 
 BUFFERS = lab.lossless(16384, HEADROOM) + '''
@@ -124,7 +125,7 @@ def port_knobs(dice):
     return [edit('set', 'port', dice.choice(SENDERS), alias=f'rack {dice.randrange(9)}',
                  flood_rate=f'{dice.randrange(50, 200)}M', mac_limit=dice.randrange(100, 999),
                  cnp_rate=dice.choice((None, '1M')), cnp_reserve=f'{dice.randrange(1, 9)}KiB',
-                 pfc_quanta=dice.randrange(20000, 65536), cable=f'{dice.randrange(1, 50)}m')]
+                 pfc_quanta=dice.randrange(QUANTA_MIN, 65536), cable=f'{dice.randrange(1, 50)}m')]
 
 
 KINDS = (pool, thresholds, headroom, ecn, scheduler, speed, watchdog, maps, vlan, acl, routes, impairment,
@@ -149,6 +150,15 @@ class Thousand(lab.SmokeTest):
 
     def xoffs(self):
         return [self.switch.port(name)['priority_groups'][3]['xoff_events'] for name in SENDERS]
+
+    def verdict(self, drops):
+        """What to say of these drops. Which of the two it is matters: the first is a fault of the machine."""
+        lapses = [self.switch.port(name)['priorities'][3]['tx_pause_lapses'] for name in SENDERS]
+        gaps = [one['max_poll_gap_ns'] // 1000000 for one in self.switch.get('/v1/lcore')['lcores']]
+        if any(lapses):
+            return (f'the machine took the switch off its core for up to {gaps} ms, and {lapses} pauses of the '
+                    f'senders ran out meanwhile: no switch can help that, try again when it is less busy; {drops}')
+        return f'not explained: no pause ran out, poll gaps of up to {gaps} ms; {drops}'
 
     def ask(self, dice):
         """One change of one to three kinds, and what became of it."""
@@ -194,9 +204,9 @@ class Thousand(lab.SmokeTest):
         sent = [sender.result()['priorities'][3] for sender in self.senders]
         got = lab.end_receivers([self.receiver], self.switch)[0]['priorities'][3]
         lossless = [drop for drop in lab.drops(self.switch) if drop[1] in SENDERS]
-        self.assertEqual((got['rx_lost'], got['rx_reordered']), (0, 0), lossless)
-        self.assertEqual(got['rx_packets'], sum(one['tx_packets'] for one in sent), lossless)
-        self.assertEqual(lossless, [])
+        self.assertEqual(lossless, [], self.verdict(lossless))
+        self.assertEqual((got['rx_lost'], got['rx_reordered']), (0, 0))
+        self.assertEqual(got['rx_packets'], sum(one['tx_packets'] for one in sent))
         self.assertGreater(got['rx_packets'], 1000)
         self.assertGreater(got['rx_ce'], 0)
         for one in sent:
