@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "traffic/options.h"
+#include "traffic/perftest_run.h"
 #include "traffic/run.h"
 
 enum { EXIT_WRONG = 2 }; // command line, scenario or port
@@ -59,6 +60,8 @@ int main(int argc, char **argv)
 	case OPTIONS_RUN: break;
 	}
 	catch_signals();
+	if (config.run.workload == TRAFFIC_PERFTEST)
+		return perftest_run(&config, &run_stop);
 	if (run_open(&run, &config) == 0 && run_job(&run) == 0)
 		status = print(&run);
 	run_close(&run);

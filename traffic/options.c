@@ -387,6 +387,29 @@ static enum options_verdict judge_devices(const struct parser *parser)
 	return OPTIONS_RUN;
 }
 
+static enum options_verdict judge_perftest(const struct parser *parser, uint32_t count)
+{
+	const struct run_config *run = &parser->config->run;
+	const bool connects = run->connect.family != IP_NONE;
+
+	if (count != 1)
+		return refuse(parser, "perftest: one host, not %u", count);
+	if (connects == (run->listen != 0))
+		return refuse(parser,
+			      "perftest: needs --connect ADDRESS or --listen, and not both");
+	if (run->ip.family != IP_V4 || (connects && run->connect.family != IP_V4))
+		return refuse(parser, "perftest: knows IPv4 only");
+	if (run->qps != 1 || run->bidirectional || run->latency || run->duration != CONFIG_UNSET)
+		return refuse(parser,
+			      "perftest: one queue pair, one way, and a number of messages");
+	if (run->mtu < 256 || (run->mtu & (run->mtu - 1)) != 0)
+		return refuse(parser, "--mtu %u: perftest knows 256, 512, 1024, 2048 and 4096",
+			      (uint32_t)run->mtu);
+	if (run->size == 0)
+		return refuse(parser, "--size 0: a message has bytes");
+	return judge_ranks(parser, count);
+}
+
 static enum options_verdict judge(const struct parser *parser)
 {
 	const struct run_config *run = &parser->config->run;
@@ -398,6 +421,10 @@ static enum options_verdict judge(const struct parser *parser)
 				      "weft-traffic --help");
 	if (judge_devices(parser) != OPTIONS_RUN)
 		return OPTIONS_WRONG;
+	if ((run->ring & (run->ring - 1)) != 0)
+		return refuse(parser, "--ring %u: is not a power of two", (uint32_t)run->ring);
+	if (workload == TRAFFIC_PERFTEST)
+		return judge_perftest(parser, count);
 	if (count < 2)
 		return refuse(parser,
 			      "%u hosts given, two or more needed: --hosts pair is the "
@@ -425,8 +452,6 @@ static enum options_verdict judge(const struct parser *parser)
 		return refuse(parser, "--size 0: a message has bytes");
 	if (traffic_is_collective(workload) && run->duration != CONFIG_UNSET)
 		return refuse(parser, "--duration: of flows; a collective has --iters");
-	if ((run->ring & (run->ring - 1)) != 0)
-		return refuse(parser, "--ring %u: is not a power of two", (uint32_t)run->ring);
 	return judge_ranks(parser, count);
 }
 

@@ -185,6 +185,12 @@ int port_hosts_wait(struct port_host *host, uint32_t count, uint64_t timeout_ns,
 
 // --- frames -----------------------------------------------------------------------------------
 
+static void take(struct port_host *host, const uint8_t *frame, uint32_t len, ns_t now)
+{
+	if (host->kernel == NULL || kernel_side_receive(host->kernel, frame, len))
+		endpoint_rx(&host->profile, host->endpoint, frame, len, now);
+}
+
 uint32_t port_host_receive(struct port_host *host, ns_t now)
 {
 	struct rte_mbuf *mbufs[PORT_HOST_BURST];
@@ -194,13 +200,22 @@ uint32_t port_host_receive(struct port_host *host, ns_t now)
 		struct rte_mbuf *m = mbufs[i];
 
 		if (rte_pktmbuf_linearize(m) == 0)
-			endpoint_rx(&host->profile, host->endpoint, rte_pktmbuf_mtod(m, uint8_t *),
-				    rte_pktmbuf_pkt_len(m), now);
+			take(host, rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_pkt_len(m), now);
 		else
 			host->unreadable++;
 		rte_pktmbuf_free(m);
 	}
 	return count;
+}
+
+// The next frame that leaves. The kernel is asked once in a burst: that is a system call.
+static uint32_t make(struct port_host *host, uint8_t *out, ns_t now)
+{
+	uint32_t len = 0;
+
+	if (host->kernel != NULL && host->pending_count == 0)
+		len = kernel_side_transmit(host->kernel, out, ROCE_FRAME_MAX);
+	return len != 0 ? len : endpoint_tx(&host->profile, host->endpoint, now, out);
 }
 
 // Builds frames while the endpoint has some that may leave and there are mbufs.
@@ -213,8 +228,7 @@ static void build(struct port_host *host, ns_t now)
 
 		if (m == NULL)
 			return;
-		len = endpoint_tx(&host->profile, host->endpoint, now,
-				  rte_pktmbuf_mtod(m, uint8_t *));
+		len = make(host, rte_pktmbuf_mtod(m, uint8_t *), now);
 		if (len == 0) {
 			rte_pktmbuf_free(m);
 			return;

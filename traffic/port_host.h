@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A RoCE host on a DPDK port: carries frames between its endpoint and the driver, and nothing else.
+// A RoCE host on a DPDK port: carries frames between its endpoint and the driver, and between the
+// driver and the kernel where that has a side of the port.
 // One queue each way. A frame that the driver does not take is kept and offered again, so that none
 // is lost in here; what waits in the driver's ring is beyond recall, as with a NIC.
 #pragma once
@@ -11,6 +12,7 @@
 
 #include "traffic/clock.h"
 #include "traffic/core/endpoint.h"
+#include "traffic/kernel_side.h"
 #include "traffic/spec.h"
 
 enum { PORT_HOST_BURST = 32, PORT_HOST_TX_BURST = 8 };
@@ -18,6 +20,7 @@ enum { PORT_HOST_BURST = 32, PORT_HOST_TX_BURST = 8 };
 struct port_host {
 	struct endpoint_profile profile;
 	struct endpoint_state *endpoint;
+	struct kernel_side *kernel; // NULL: none
 	uint16_t ethdev;
 	bool open;
 	bool started;

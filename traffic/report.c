@@ -43,6 +43,7 @@ static const char *const workloads[] = {
 	[TRAFFIC_INCAST] = "incast",
 	[TRAFFIC_VICTIM] = "victim",
 	[TRAFFIC_PERMUTATION] = "permutation",
+	[TRAFFIC_PERFTEST] = "perftest",
 	[TRAFFIC_ALL_TO_ALL] = "all-to-all",
 	[TRAFFIC_ALL_REDUCE] = "all-reduce",
 	[TRAFFIC_ALL_GATHER] = "all-gather",

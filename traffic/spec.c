@@ -12,7 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_MAX = 1024 };
+#include "traffic/core/roce.h"
+
+enum {
+	WORD_MAX = 1024,
+	// Any frame of an endpoint in one slot of a memif ring: the driver loses its place in the
+	// ring with frames that take several.
+	MEMIF_BUFFER = (ROCE_FRAME_MAX + 63) / 64 * 64,
+};
 
 static const char memif_prefix[] = "memif:";
 
@@ -137,8 +144,10 @@ void spec_device(const char *spec, uint32_t number, uint32_t ring, char out[SPEC
 		snprintf(out, SPEC_BYTES, "%s", spec);
 		return;
 	}
-	snprintf(out, SPEC_BYTES, "net_memif%u,role=client,socket=%s,socket-abstract=no,rsize=%d",
-		 number, spec + prefix, __builtin_ctz(ring));
+	snprintf(out, SPEC_BYTES,
+		 "net_memif%u,role=client,socket=%s,socket-abstract=no,rsize=%d,"
+		 "bsize=%d",
+		 number, spec + prefix, __builtin_ctz(ring), MEMIF_BUFFER);
 }
 
 // [domain:]bus:device.function

@@ -89,7 +89,8 @@ static enum collective_kind kind_of(const struct run_config *run)
 	case TRAFFIC_SEND:
 	case TRAFFIC_INCAST:
 	case TRAFFIC_VICTIM:
-	case TRAFFIC_PERMUTATION: break;
+	case TRAFFIC_PERMUTATION:
+	case TRAFFIC_PERFTEST: break;
 	}
 	return COLLECTIVE_ALL_TO_ALL;
 }

@@ -21,11 +21,21 @@ static void check_side(const struct perftest_side *side)
 	WEFT_CHECK(side->mtu == 0 || (side->mtu >= 256 && side->mtu <= 4096));
 }
 
+static void check_same(enum perftest_step step, const struct perftest_side *a,
+		       const struct perftest_side *b, uint32_t bytes)
+{
+	uint8_t first[PERFTEST_BYTES_MAX], second[PERFTEST_BYTES_MAX];
+
+	perftest_write(step, a, first);
+	perftest_write(step, b, second);
+	WEFT_CHECK(memcmp(first, second, bytes) == 0);
+}
+
 static bool take(enum perftest_step step, const uint8_t *data, uint32_t bytes,
 		 struct perftest_side *side)
 {
 	const struct perftest_side before = *side;
-	uint8_t first[PERFTEST_BYTES_MAX], second[PERFTEST_BYTES_MAX];
+	uint8_t again[PERFTEST_BYTES_MAX];
 	uint8_t *copy = malloc(bytes);
 	struct perftest_side back;
 	bool good;
@@ -34,15 +44,14 @@ static bool take(enum perftest_step step, const uint8_t *data, uint32_t bytes,
 	good = perftest_read(step, copy, side) == PERFTEST_OK;
 	free(copy);
 	if (!good) {
-		WEFT_CHECK(memcmp(side, &before, sizeof(before)) == 0);
+		check_same(step, side, &before, bytes);
 		return false;
 	}
 	check_side(side);
 	back = *side;
-	perftest_write(step, side, first);
-	WEFT_CHECK(perftest_read(step, first, &back) == PERFTEST_OK);
-	perftest_write(step, &back, second);
-	WEFT_CHECK(memcmp(first, second, bytes) == 0);
+	perftest_write(step, side, again);
+	WEFT_CHECK(perftest_read(step, again, &back) == PERFTEST_OK);
+	check_same(step, side, &back, bytes);
 	return true;
 }
 

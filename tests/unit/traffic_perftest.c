@@ -177,15 +177,20 @@ static const struct word_row words[] = {
 	{ "spaces for zeros", PERFTEST_KEYS, PERFTEST_MALFORMED, "   0" },
 };
 
+static bool is_empty(const struct perftest_side *side)
+{
+	return side->version[0] == '\0' && side->buffer_bytes == 0 && side->line_bytes == 0 &&
+	       side->mtu == 0 && side->keys.qp == 0 && side->keys.rkey == 0;
+}
+
 TABLE_TEST(traffic_perftest, words, row, words)
 {
 	struct perftest_side side = { 0 };
-	const struct perftest_side before = side;
 
 	cr_assert_eq(perftest_read(row->step, (const uint8_t *)row->bytes, &side), row->verdict,
 		     "%s", row->what);
 	if (row->verdict != PERFTEST_OK)
-		cr_assert_eq(memcmp(&side, &before, sizeof(side)), 0, "%s: changed", row->what);
+		cr_assert(is_empty(&side), "%s: changed", row->what);
 }
 
 // Every byte of the keys is a digit, a colon or the end, and each matters.

@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""test_perftest.py BUILD_DIR [WORD]: weft-traffic and stock perftest, in TAP; with a word, only those
+sessions whose name has it.
+
+A kernel soft-RoCE host (User-Mode Linux, nothing of ours inside) and weft-traffic sit on two ports of
+a weft-switch, vhost-user and memif. Each bandwidth test runs both ways: once the kernel's perftest is
+the server, once the client. Judged by what both ends counted, and by what the host captured: every
+ICRC and TCP checksum is right, and tshark finds no error.
+"""
+import itertools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BOOT_SECONDS, SESSION_SECONDS, LIFE_SECONDS = 60, 90, 840
+CAPTURED_MAX = 600  # frames of a session
+KERNEL, WEFT = '10.0.0.1', '10.0.0.2'
+CONFIG = '''
+name = "perftest";
+roce = "lossless";
+port = (
+	{ name = "Ethernet0"; speed = "1G"; burst = "20ms"; mtu = 4400; pause = "hold";
+	  devargs = "net_vhost0,iface=port0.sock"; },
+	{ name = "Ethernet1"; speed = "1G"; burst = "20ms"; mtu = 4400;
+	  devargs = "net_memif0,role=server,socket=DIRECTORY/port1.sock,socket-abstract=no,rsize=5"; }
+);
+'''
+# size, messages, MTU: one packet of one byte, and messages of many packets at both MTUs.
+SHAPES = ((1, 50, 1024), (65536, 20, 1024), (65536, 20, 4096))
+LONG = (8 << 20, 5, 4096)
+# What soft-RoCE counts when something went wrong.
+TROUBLES = ('duplicate_request', 'out_of_seq_request', 'rcvd_seq_err', 'retry_exceeded_err', 'completer_retry_err',
+            'send_err', 'rcvd_rnr_err', 'send_rnr_err')
+OUR_TROUBLES = ('retransmits', 'timeouts', 'naks_received', 'naks_sent', 'duplicates', 'out_of_sequence', 'refused',
+                'rx_bad', 'rx_icrc', 'rx_no_qp', 'kernel_lost')
+# tshark 4.0 guesses at the data of a message, which of the kernel's perftest is random, and of a SEND wants four
+# bytes: of its own frames only those without data can be judged. weft-traffic's data is zeros.
+WRONG = ('(_ws.expert.severity == "Error" || _ws.malformed || tcp.checksum.status == "Bad" || (infiniband && _ws.expert))'
+         f' && !(infiniband && ip.src == {KERNEL} && !(infiniband.bth.opcode in {{12, 17}}))'
+         ' && !(infiniband.bth.opcode in {2, 4} && udp.length <= 28)')
+
+count = 0
+failed = False
+
+
+def check(name, right, why=''):
+    global count, failed
+    count += 1
+    failed = failed or not right
+    print(f'{"ok" if right else "not ok"} {count} - {name}', flush=True)
+    if not right and why:
+        print(''.join(f'# {line}\n' for line in str(why).splitlines()), end='')
+
+
+def wait_for(what, seconds, done):
+    end = time.monotonic() + seconds
+    while not done():
+        if time.monotonic() > end:
+            raise TimeoutError(f'{what} after {seconds} s')
+        time.sleep(0.02)
+
+
+class Lab:
+    """The switch and the kernel host, in a directory; all of it ends with the block."""
+
+    def __init__(self, build, directory):
+        self.build, self.dir, self.box = build, directory, directory / 'box'
+        self.switch = self.host = None
+        self.jobs = 0
+
+    def __enter__(self):
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def start(self):
+        (self.dir / 'switch.cfg').write_text(CONFIG.replace('DIRECTORY', str(self.dir)))
+        with open(self.dir / 'switch.log', 'w', encoding='utf-8') as log:
+            self.switch = subprocess.Popen(
+                [self.build / 'dataplane/weft-switch', '-c', 'switch.cfg', '--run-dir', '.', '--state-dir', '.',
+                 '--no-huge'], cwd=self.dir, stdout=log, stderr=subprocess.STDOUT)
+        wait_for('sockets', 20, lambda: all((self.dir / f'port{n}.sock').exists() for n in range(2)))
+        self.box.mkdir()
+        run = subprocess.run([ROOT / 'deploy/lab/uml-host', 'h1', 'port0.sock', '02:00:00:00:00:01', f'{KERNEL}/24',
+                              self.box, self.dir / 'host.log'], cwd=self.dir, capture_output=True, text=True,
+                             env={**os.environ, 'MTU': '4300', 'LIFE': str(LIFE_SECONDS)}, check=True)
+        self.host = int(run.stdout)
+        wait_for('host', BOOT_SECONDS, lambda: 'READY' in (self.dir / 'host.log').read_text())
+
+    def __exit__(self, *_):
+        if self.host is not None:
+            os.kill(self.host, 15)
+        if self.switch is not None:
+            self.switch.terminate()
+            self.switch.wait(timeout=20)
+
+    def start_job(self, command):
+        self.jobs += 1
+        name = f'job{self.jobs}'
+        (self.box / f'{name}.new').write_text(command + '\n')
+        (self.box / f'{name}.new').rename(self.box / f'{name}.job')
+        return name
+
+    def output(self, name):
+        path = self.box / f'{name}.out'
+        return path.read_text(errors='replace') if path.exists() else ''
+
+    def end_job(self, name, seconds=30):
+        wait_for(f'end of {name}', seconds, lambda: (self.box / f'{name}.rc').exists())
+        out = self.output(name)
+        if (self.box / f'{name}.rc').read_text().strip() != '0':
+            raise RuntimeError(f'{name} failed:\n{out}')
+        return out
+
+    def job(self, command):
+        return self.end_job(self.start_job(command))
+
+    def counters(self):
+        return {name: int(value) for name, value in (line.split() for line in self.job('counters').splitlines())}
+
+    def weft(self, *words):
+        return subprocess.Popen(
+            [self.build / 'traffic/weft-traffic', 'perftest', '--hosts', f'memif:{self.dir}/port1.sock', '--speed',
+             '1G', '--burst', '20ms', '--mac', '02:00:00:00:00:02', '--ip', WEFT, '--retry-timeout', '10s',
+             '--timeout', f'{SESSION_SECONDS}s', '--json', *words],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def end_weft(process):
+    try:
+        out, err = process.communicate(timeout=SESSION_SECONDS + 30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    if process.returncode != 0:
+        raise RuntimeError(f'{process.args}: {process.returncode}\n{out}{err}')
+    return json.loads(out)
+
+
+def session(lab, op, weft_is_client, shape, port):
+    """Runs one test. Returns what weft-traffic counted."""
+    size, messages, mtu = shape
+    tool = f'chrt -i 0 ib_{op}_bw -d rxe0 -F -u 20 -s {size} -n {messages} -t 8 -m {mtu} --tclass=106 -p {port}'
+    tool += f' -x $(wait_gid {KERNEL})'
+    words = ('--op', op, '--size', str(size), '--iters', str(messages), '--mtu', str(mtu), '--depth', '8',
+             '--tcp-port', str(port))
+    if weft_is_client:
+        server = lab.start_job(f'serve {port} {tool}')
+        wait_for('server', 30, lambda: (lab.box / f'{port}.listening').exists())
+        weft = lab.weft('--connect', KERNEL, *words)
+        report = end_weft(weft)
+        lab.end_job(server)
+        return report
+    weft = lab.weft('--listen', *words)
+    line = weft.stderr.readline()
+    if 'waiting' not in line:
+        raise RuntimeError(line + weft.stderr.read())
+    client = lab.start_job(f'{tool} {WEFT}')
+    report = end_weft(weft)
+    lab.end_job(client)
+    return report
+
+
+def check_counts(name, op, weft_is_client, shape, report, before, after):
+    size, messages, mtu = shape
+    payload, packets = size * messages, -(-size // mtu) * messages
+    weft_sends = weft_is_client != (op == 'read')
+    delta = {key: after[key] - before[key] for key in after}
+    sent, received = (report['tx_bytes'], delta['rcvd_pkts']) if weft_sends else (
+        payload, delta['sent_pkts'])
+    check(f'{name}_bytes', sent == payload and (weft_sends or report['rx_bytes'] == payload), report)
+    check(f'{name}_kernel_packets', received >= packets, delta)
+    if not weft_sends:
+        check(f'{name}_weft_packets', report['rx_packets'] >= packets, report)
+    check(f'{name}_report', (report['bytes'], report['iterations'], report['mtu']) == (size, messages, mtu), report)
+    check(f'{name}_weft_troubles', not any(report[key] for key in OUR_TROUBLES), report)
+    check(f'{name}_kernel_troubles', not any(delta.get(key, 0) for key in TROUBLES), delta)
+
+
+def tshark(path, words):
+    run = subprocess.run(['tshark', '-r', path, '-o', 'tcp.check_checksum:TRUE', '-o', 'ip.check_checksum:TRUE',
+                          *words], capture_output=True, text=True, timeout=60, check=True)
+    return run.stdout
+
+
+def check_capture(name, path):
+    run = subprocess.run([ROOT / 'tests/interop/icrc.py', '--require', 'ipv4', path], capture_output=True, text=True,
+                         timeout=60, check=False)
+    check(f'{name}_icrc', run.returncode == 0, run.stdout + run.stderr)
+    wrong = tshark(path, ['-Y', WRONG])
+    check(f'{name}_tshark', wrong == '', wrong)
+    check(f'{name}_tcp_seen', tshark(path, ['-Y', f'tcp && ip.src == {WEFT}']) != '')
+    answers = tshark(path, ['-Y', f'arp.opcode == 2 && arp.src.proto_ipv4 == {WEFT}', '-T', 'fields', '-e',
+                            'arp.src.hw_mac', '-e', 'frame.time_epoch'])
+    check(f'{name}_one_mac', all(line.startswith('02:00:00:00:00:02') for line in answers.splitlines()), answers)
+
+
+def run_all(lab, word):
+    port = 18515
+    cases = [(op, client, shape) for op, client, shape in
+             itertools.product(('write', 'send', 'read'), (True, False), SHAPES)]
+    cases += [('write', True, LONG), ('read', False, LONG)]
+    for op, weft_is_client, shape in cases:
+        name = f'{op}_{"to" if weft_is_client else "from"}_perftest_{shape[0]}_mtu{shape[2]}'
+        if word not in name:
+            continue
+        before = lab.counters()
+        capture = lab.start_job(f"capture {name} {CAPTURED_MAX} 'udp port 4791 or tcp or arp'")
+        wait_for('capture', 10, lambda: 'listening' in lab.output(capture))
+        try:
+            report = session(lab, op, weft_is_client, shape, port)
+        except (RuntimeError, TimeoutError, subprocess.TimeoutExpired, ValueError) as error:
+            check(name, False, error)
+            continue
+        finally:
+            lab.job('end_captures; rm -f /run/*.tcpdump')
+            lab.end_job(capture)
+            port += 1
+        check_counts(name, op, weft_is_client, shape, report, before, lab.counters())
+        check_capture(name, lab.box / f'{name}.pcap')
+        print(f'# {name}: {report["bw_average"]} MB/s')
+
+
+def main(argv):
+    with tempfile.TemporaryDirectory(prefix='weft-perftest.') as name:
+        directory = pathlib.Path(name)
+        try:
+            with Lab(pathlib.Path(argv[0]), directory) as lab:
+                run_all(lab, argv[1] if len(argv) > 1 else '')
+        except (RuntimeError, TimeoutError, OSError, subprocess.SubprocessError) as error:
+            check('lab', False, error)
+        log = (directory / 'switch.log').read_text()
+        check('conserved', 'every packet is accounted for' in log, log[-2000:])
+    print(f'1..{count}')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The session on a socket. perftest reads each message with one call and wants it whole, so each is
+// written with one, and leaves at once.
+
+#include "traffic/perftest_talk.h"
+
+#include <errno.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int fail(const char *what, int rc)
+{
+	fprintf(stderr, "weft-traffic: perftest: %s: %s\n", what, strerror(-rc));
+	return rc;
+}
+
+static enum perftest_talk_state failed(const char *what)
+{
+	fprintf(stderr, "weft-traffic: perftest: %s\n", what);
+	return PERFTEST_TALK_FAILED;
+}
+
+// --- the connection ---------------------------------------------------------------------------
+
+static void hurry(int fd)
+{
+	const int on = 1;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+}
+
+static int serve(struct perftest_talk *talk, int fd, const struct sockaddr_in *any)
+{
+	const int on = 1;
+
+	talk->listener = fd;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (bind(fd, (const struct sockaddr *)any, sizeof(*any)) != 0 || listen(fd, 1) != 0)
+		return fail("listen", -errno);
+	fprintf(stderr, "weft-traffic: perftest: waiting for a client on port %u\n",
+		ntohs(any->sin_port));
+	return 0;
+}
+
+int perftest_talk_open(struct perftest_talk *talk, const struct kernel_side *side,
+		       const uint8_t address[4], uint16_t port)
+{
+	struct sockaddr_in peer = { .sin_family = AF_INET, .sin_port = htons(port) };
+	const int fd = kernel_side_socket(side);
+
+	talk->fd = -1;
+	talk->listener = -1;
+	if (fd < 0)
+		return fail("socket", fd);
+	if (!talk->client)
+		return serve(talk, fd, &peer);
+	talk->fd = fd;
+	memcpy(&peer.sin_addr, address, 4);
+	if (connect(fd, (const struct sockaddr *)&peer, sizeof(peer)) != 0 && errno != EINPROGRESS)
+		return fail("connect", -errno);
+	hurry(fd);
+	return 0;
+}
+
+// True when there is a session; *state tells what else there is.
+static bool is_connected(struct perftest_talk *talk, enum perftest_talk_state *state)
+{
+	struct pollfd ready = { .fd = talk->fd, .events = POLLOUT };
+	socklen_t len = sizeof(int);
+	int error = 0;
+
+	*state = PERFTEST_TALK_WAITS;
+	if (!talk->client && talk->fd < 0) {
+		talk->fd = accept4(talk->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		talk->connected = talk->fd >= 0;
+		if (talk->connected)
+			hurry(talk->fd);
+	}
+	if (talk->connected || talk->fd < 0 || poll(&ready, 1, 0) != 1)
+		return talk->connected;
+	if (getsockopt(talk->fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0 || error != 0)
+		*state = failed(error != 0 ? strerror(error) : "no connection");
+	talk->connected = *state != PERFTEST_TALK_FAILED;
+	return talk->connected;
+}
+
+// --- messages ---------------------------------------------------------------------------------
+
+static enum perftest_talk_state say(struct perftest_talk *talk, enum perftest_step step)
+{
+	const uint32_t bytes = perftest_bytes(step);
+	uint8_t out[PERFTEST_BYTES_MAX];
+
+	perftest_write(step, &talk->own, out);
+	if (send(talk->fd, out, bytes, MSG_NOSIGNAL) != (ssize_t)bytes)
+		return failed("the peer has gone");
+	talk->said = true;
+	return PERFTEST_TALK_WAITS;
+}
+
+// `got` tells whether the message is whole.
+static enum perftest_talk_state hear(struct perftest_talk *talk, enum perftest_step step)
+{
+	const uint32_t bytes = perftest_bytes(step);
+	const ssize_t len = recv(talk->fd, talk->message + talk->got, bytes - talk->got, 0);
+
+	if (len == 0)
+		return failed("the peer ended the session");
+	if (len < 0 && errno != EAGAIN && errno != EINTR)
+		return failed(strerror(errno));
+	if (len > 0)
+		talk->got += (uint32_t)len;
+	if (talk->got < bytes)
+		return PERFTEST_TALK_WAITS;
+	switch (perftest_read(step, talk->message, &talk->peer)) {
+	case PERFTEST_OK: return PERFTEST_TALK_WAITS;
+	case PERFTEST_OLD: return failed("the peer's version is before 5.33");
+	case PERFTEST_MALFORMED: break;
+	}
+	return failed("the peer says what this version does not");
+}
+
+// One exchange, as far as it can go now; *done when it is over. The client speaks first.
+static enum perftest_talk_state exchange(struct perftest_talk *talk, enum perftest_step step,
+					 bool *done)
+{
+	const uint32_t bytes = perftest_bytes(step);
+	enum perftest_talk_state state = PERFTEST_TALK_WAITS;
+
+	if (talk->client && !talk->said)
+		state = say(talk, step);
+	if (state == PERFTEST_TALK_WAITS && talk->got < bytes)
+		state = hear(talk, step);
+	if (state == PERFTEST_TALK_WAITS && talk->got == bytes && !talk->said)
+		state = say(talk, step);
+	*done = state == PERFTEST_TALK_WAITS && talk->got == bytes && talk->said;
+	return state;
+}
+
+// A peer that has gone takes no more: perftest closes without waiting for the last word.
+static bool all_arrived(const struct perftest_talk *talk)
+{
+	int waits = 0;
+	uint8_t byte;
+	const ssize_t len = recv(talk->fd, &byte, 1, MSG_PEEK);
+
+	if (len == 0 || (len < 0 && errno != EAGAIN && errno != EINTR))
+		return true;
+	return ioctl(talk->fd, SIOCOUTQ, &waits) != 0 || waits == 0;
+}
+
+void perftest_talk_next(struct perftest_talk *talk)
+{
+	talk->at++;
+	talk->got = 0;
+	talk->said = false;
+}
+
+enum perftest_talk_state perftest_talk_step(struct perftest_talk *talk)
+{
+	enum perftest_talk_state state;
+	bool done;
+
+	if (!is_connected(talk, &state))
+		return state;
+	for (;;) {
+		const enum perftest_step step = perftest_step(talk->op, talk->at);
+
+		if (step == PERFTEST_CONNECT)
+			return PERFTEST_TALK_CONNECT;
+		if (step == PERFTEST_TEST)
+			return PERFTEST_TALK_TEST;
+		if (step == PERFTEST_END)
+			return all_arrived(talk) ? PERFTEST_TALK_END : PERFTEST_TALK_WAITS;
+		state = exchange(talk, step, &done);
+		if (!done)
+			return state;
+		perftest_talk_next(talk);
+	}
+}
+
+void perftest_talk_close(struct perftest_talk *talk)
+{
+	if (talk->fd >= 0)
+		close(talk->fd);
+	if (talk->listener >= 0)
+		close(talk->listener);
+	talk->fd = -1;
+	talk->listener = -1;
+}
