@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Profiles of hosts. What no knob says is as NICs and soft-RoCE have it: CNPs with DSCP 48 in
-// priority 6, an acknowledgement for every sixteenth packet, seven retries, receivers that ask for
-// 10 us when they are not ready.
+// priority 6, an acknowledgement for every sixteenth packet, receivers that ask for 10 us when they
+// are not ready.
 
 #include "traffic/profile.h"
 
@@ -15,7 +15,6 @@ enum {
 	ACK_EVERY = 16,
 	ACK_DELAY_NS = 10000,
 	READ_DEPTH = 16,
-	RETRIES = 7,
 	RNR_TIMER = 1, // 10 us
 	ETHERNET_BYTES = 18,
 	SEND_MIN = 64,
@@ -95,7 +94,7 @@ static struct rc_profile make_rc(const struct run_config *run)
 		.read_depth = READ_DEPTH,
 		.timeout_ns = run->retry_timeout,
 		.ack_delay_ns = ACK_DELAY_NS,
-		.retry_limit = RETRIES,
+		.retry_limit = (uint8_t)run->retries,
 		.rnr_limit = RC_RNR_FOR_EVER,
 		.rnr_timer = RNR_TIMER,
 		.selective = run->selective,

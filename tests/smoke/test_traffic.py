@@ -136,7 +136,7 @@ class Traffic(lab.SmokeTest):
         """The same without PFC: losses, which go-back-N recovers and counts."""
         switch = self.switch('lossy', 8, 'roce = "lossy";\n')
         report = self.run_hosts('lossy', 8, 'incast', '--iters', '4', '--no-pfc', '--no-congestion-control',
-                                '--window', '256', '--retry-timeout', '200ms')
+                                '--window', '256', '--retry-timeout', '200ms', '--retries', '255')
         self.assertEqual((report['outcome'], report['iterations'], report['failed']), ('done', 28, 0))
         self.assertGreater(report['retransmits'], 0)
         self.assertGreater(sum(count for *_, count in lab.drops(switch)), 0)
