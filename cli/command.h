@@ -43,7 +43,7 @@ enum command_takes {
 	TAKES_PERSISTENT = 256,     // the target gets ?watermark=persistent
 	TWICE = 512,                // asks a second time, a moment later
 	ALSO_QOS = 1024,            // asks for /v1/qos too
-	ALSO_CNP = 1 << 16,         // asks for /v1/cnp too
+	ALSO_ROCE = 1 << 16,        // asks for /v1/roce too
 	ALSO_ACL = 2048,            // asks for /v1/acl too
 	TAKES_PORT_ON = 4096,       // two more words: a port, on or off
 	TAKES_SEED = 8192,          // one more word: a number

@@ -30,6 +30,11 @@ const struct pool_keys pool_key = {
 #include "schema/stats.def"
 };
 
+#define FLOW_STAT(kind, name, field, doc) #field,
+const struct flow_keys flow_key = {
+#include "schema/stats.def"
+};
+
 #define SWITCH_STAT(kind, name, field, doc) #field,
 const struct switch_keys switch_key = {
 #include "schema/stats.def"

@@ -29,6 +29,11 @@ struct pool_keys {
 #include "schema/stats.def"
 };
 
+#define FLOW_STAT(kind, name, field, doc) const char *field;
+struct flow_keys {
+#include "schema/stats.def"
+};
+
 #define SWITCH_STAT(kind, name, field, doc) const char *field;
 struct switch_keys {
 #include "schema/stats.def"
@@ -39,4 +44,5 @@ extern const struct prio_keys prio_key;
 extern const struct pg_keys pg_key;
 extern const struct queue_keys queue_key;
 extern const struct pool_keys pool_key;
+extern const struct flow_keys flow_key;
 extern const struct switch_keys switch_key;

@@ -124,8 +124,8 @@ static const char *also_of(const struct command *command)
 {
 	if (command->takes & ALSO_QOS)
 		return "/v1/qos";
-	if (command->takes & ALSO_CNP)
-		return "/v1/cnp";
+	if (command->takes & ALSO_ROCE)
+		return "/v1/roce";
 	return command->takes & ALSO_ACL ? "/v1/acl" : NULL;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // CNPs per pair of addresses of a whole switch, from the tables that its lcores keep. Between the
-// copy that lcores give of their tables (dpdk/snapshot.h) and the answer in JSON (cnp_json.h).
+// copy that lcores give of their tables (dpdk/snapshot.h) and the answer in JSON (roce_json.h).
 // Invariant: the bounds of a single table hold for the whole.
 #pragma once
 

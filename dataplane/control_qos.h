@@ -3,7 +3,7 @@
 // The part of the control socket that says how traffic is treated:
 //
 //	GET /v1/qos	what is configured by name: buffers, schedulers, ECN profiles, maps, VLANs
-//	GET /v1/cnp	who sends congestion notifications to whom
+//	GET /v1/roce	RoCE flows, and who sends congestion notifications to whom
 #pragma once
 
 struct control_http;

@@ -244,6 +244,7 @@ static void object_samples(struct text *text, const struct metrics_source *sourc
 	case STAT_PRIO: part = &prio_part; break;
 	case STAT_PG: part = &pg_part; break;
 	case STAT_QUEUE: part = &queue_part; break;
+	case STAT_FLOW:
 	case STAT_OBJECT_COUNT: return;
 	}
 	for (uint32_t i = 0; i < source->in->port_count; i++)
@@ -481,8 +482,10 @@ char *metrics_text(const struct metrics_source *sources, uint32_t count, struct 
 {
 	struct text text = { .openmetrics = openmetrics };
 
-	for (uint32_t i = 0; i < STAT_OBJECT_COUNT; i++)
-		table_text(&text, sources, count, (enum stat_object)i);
+	for (uint32_t i = 0; i < STAT_OBJECT_COUNT; i++) {
+		if (i != STAT_FLOW) // would be as many series as there are queue pairs
+			table_text(&text, sources, count, (enum stat_object)i);
+	}
 	drops_text(&text, sources, count);
 	states_text(&text, sources, count);
 	infos_text(&text, sources, count);

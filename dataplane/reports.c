@@ -216,7 +216,7 @@ static void handle(struct workers *workers, const struct message *report)
 	case MESSAGE_MAC_AGE:
 	case MESSAGE_MAC_LIST:
 	case MESSAGE_ACL_LIST:
-	case MESSAGE_CNP_LIST:
+	case MESSAGE_ROCE_LIST:
 	case MESSAGE_INJECT:
 	case MESSAGE_SEND:
 	case MESSAGE_FRAME:

@@ -46,7 +46,7 @@ SCALES = {
     'METRES': [(1, 'm')],
 }
 OBJECTS = {'PORT': 'Port', 'PRIO': 'Priority of a port', 'PG': 'Priority group', 'QUEUE': 'Queue',
-           'POOL': 'Buffer pool', 'SWITCH': 'Switch'}
+           'POOL': 'Buffer pool', 'FLOW': 'RoCE flow by port', 'SWITCH': 'Switch'}
 STAT_KINDS = {'COUNTER': 'counter', 'GAUGE': 'gauge', 'WATERMARK': 'watermark'}
 SIDES = {'IN': 'ingress', 'OUT': 'egress'}
 

@@ -31,6 +31,8 @@ void mark_ce(struct sw_lcore *lc, struct pkt *p)
 	queue->wred_ecn_marked_packets++;
 	queue->wred_ecn_marked_bytes += p->len;
 	lc->port[p->out_port.v].stats.ecn_marked_packets++;
+	if (p->l4 == PKT_L4_BTH)
+		roce_mark(lc, p);
 }
 
 static __attribute__((noinline)) void mark(struct sw_lcore *lc, const struct queue_profile *pf,
@@ -61,6 +63,8 @@ void tag_push(struct pkt *p, uint16_t tci)
 	store_be16(p->data + 14, tci);
 	p->len += VLAN_TAG_BYTES;
 	p->head_len += VLAN_TAG_BYTES;
+	p->l3_offset += VLAN_TAG_BYTES;
+	p->l4_offset += VLAN_TAG_BYTES;
 }
 
 void tag_pop(struct pkt *p)
@@ -69,6 +73,8 @@ void tag_pop(struct pkt *p)
 	memmove(p->data, p->data - VLAN_TAG_BYTES, 12);
 	p->len -= VLAN_TAG_BYTES;
 	p->head_len -= VLAN_TAG_BYTES;
+	p->l3_offset -= VLAN_TAG_BYTES;
+	p->l4_offset -= VLAN_TAG_BYTES;
 }
 
 // IEEE 802.1Q 6.9: untagged members send the VLAN without its tag, tagged ones with it. The outer
@@ -143,6 +149,8 @@ static void count_tx(struct sw_lcore *lc, struct port_state *st, struct pkt *con
 	st->stats.if_out_ucast_pkts += count - group;
 	st->stats.if_out_non_ucast_pkts += group;
 	st->stats.cnp_tx_packets += cnp;
+	if (!roce_flows_pass(&lc->roce, octets))
+		roce_sample(lc, pkts, count);
 }
 
 __attribute__((flatten)) uint32_t sw_tx(struct sw *sw, port_t port, struct pkt **pkts,

@@ -49,6 +49,11 @@ static COLD enum drop_reason refuse(struct sw_lcore *lc, struct pkt *p, struct q
 	return reason;
 }
 
+static COLD void mark_arrival(struct sw_lcore *lc, struct pkt *p)
+{
+	mark_ce(lc, p);
+}
+
 static enum drop_reason enqueue(struct sw_lcore *lc, const struct port_profile *port,
 				struct port_state *st, struct pkt *p, ns_t now)
 {
@@ -69,7 +74,7 @@ static enum drop_reason enqueue(struct sw_lcore *lc, const struct port_profile *
 		if (verdict == ECN_DROP)
 			return refuse(lc, p, q, DROP_QUEUE_WRED);
 		if (verdict == ECN_MARK)
-			mark_ce(lc, p);
+			mark_arrival(lc, p);
 	}
 	q->bytes = bytes;
 	q->count++;

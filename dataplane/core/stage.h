@@ -216,12 +216,20 @@ ns_t sched_deadline(const struct port_profile *pf, const struct port_state *st, 
 uint16_t pcp_of(const struct port_profile *port, tc_t tc);
 
 // Puts an 802.1Q tag behind the addresses, or takes off the tag there. The frame has SW_TAG_ROOM in
-// front, or 18 readable bytes.
+// front, or 18 readable bytes. Offsets of headers follow.
 void tag_push(struct pkt *p, uint16_t tci);
 void tag_pop(struct pkt *p);
 
 // Gives the packet CE, once, and counts it at its queue and port.
 void mark_ce(struct sw_lcore *lc, struct pkt *p);
+
+// --- roce.c -------------------------------------------------------------------------------------
+
+// Packets that leave, one of whose bytes is to be sampled: finds out which, and whose.
+void roce_sample(struct sw_lcore *lc, struct pkt *const *pkts, uint32_t count);
+
+// One of RoCE has got CE.
+void roce_mark(struct sw_lcore *lc, const struct pkt *p);
 
 // --- block.c ------------------------------------------------------------------------------------
 

@@ -257,6 +257,7 @@ struct sw_lcore {
 	struct cnp_flows cnp;
 	struct acl_state *acl;                      // acl_capacity of the switch, one per row
 	uint64_t portless_drops[DROP_REASON_COUNT]; // of injected frames that have no port yet
+	struct roce_flows roce;
 };
 
 // From one lcore to another.

@@ -43,6 +43,11 @@ static const struct stat_info acl_rows[] = {
 #include "schema/stats.def"
 };
 
+#define FLOW_STAT(kind, name, field, doc) ROW(flow_stats, kind, name, field, doc)
+static const struct stat_info flow_rows[] = {
+#include "schema/stats.def"
+};
+
 #define TABLE(object, rows)                                                                        \
 	{                                                                                          \
 		object, rows, (uint32_t)(sizeof(rows) / sizeof((rows)[0]))                         \
@@ -52,7 +57,7 @@ const struct stat_table stat_tables[STAT_OBJECT_COUNT] = {
 	[STAT_SWITCH] = TABLE("switch", switch_rows), [STAT_POOL] = TABLE("pool", pool_rows),
 	[STAT_PORT] = TABLE("port", port_rows),       [STAT_PRIO] = TABLE("priority", prio_rows),
 	[STAT_PG] = TABLE("priority_group", pg_rows), [STAT_QUEUE] = TABLE("queue", queue_rows),
-	[STAT_ACL] = TABLE("acl", acl_rows),
+	[STAT_ACL] = TABLE("acl", acl_rows),          [STAT_FLOW] = TABLE("flow", flow_rows),
 };
 
 uint64_t watermark_read(const struct watermark *wm, enum watermark_kind kind)
@@ -219,6 +224,11 @@ uint64_t sw_drops(const struct sw *sw, port_t port, enum drop_reason reason)
 const struct cnp_flows *sw_cnp_flows(const struct sw *sw, lcore_t lcore)
 {
 	return &sw->lcore[lcore.v].cnp;
+}
+
+const struct roce_flows *sw_roce_flows(const struct sw *sw, lcore_t lcore)
+{
+	return &sw->lcore[lcore.v].roce;
 }
 
 static void clear_port(struct sw *sw, port_t port, enum watermark_kind kind)

@@ -37,6 +37,12 @@ struct acl_stats {
 #include "schema/stats.def"
 };
 
+// Of one RoCE flow by one port, since it is listed; it is not kept so (ecn/roce_flows.h).
+#define FLOW_STAT(kind, name, field, doc) uint64_t field;
+struct flow_stats {
+#include "schema/stats.def"
+};
+
 #define SWITCH_STAT(kind, name, field, doc) uint64_t field;
 struct switch_stats {
 #include "schema/stats.def"
@@ -50,6 +56,7 @@ enum stat_object {
 	STAT_PG,
 	STAT_QUEUE,
 	STAT_ACL,
+	STAT_FLOW,
 	STAT_OBJECT_COUNT,
 };
 
@@ -65,7 +72,7 @@ struct stat_info {
 
 struct stat_table {
 	const char *object; // "switch", "pool", "port", "priority", "priority_group", "queue",
-			    // "acl"
+			    // "acl", "flow"
 	const struct stat_info *rows;
 	uint32_t count;
 };

@@ -165,6 +165,7 @@ struct sw *sw_init(void *memory, const struct sw_profile *pf, uint64_t seed, ns_
 void sw_seed(struct sw *sw, lcore_t lcore, uint64_t seed)
 {
 	rng_seed(&sw->lcore[lcore.v].dice, seed + lcore.v);
+	roce_flows_seed(&sw->lcore[lcore.v].roce, seed + lcore.v);
 }
 
 void sw_set_tables(struct sw *sw, const struct sw_tables *tables)

@@ -12,6 +12,7 @@
 #include "dataplane/core/pkt.h"
 #include "dataplane/core/profile.h"
 #include "dataplane/core/stats.h"
+#include "ecn/roce_flows.h"
 
 struct sw;
 struct sw_tables;
@@ -304,6 +305,7 @@ void sw_stats_acl(const struct sw *sw, uint32_t row, struct acl_stats *out);
 // Frames dropped for a reason at a port; with PORT_NONE, injected frames that had no port.
 uint64_t sw_drops(const struct sw *sw, port_t port, enum drop_reason reason);
 const struct cnp_flows *sw_cnp_flows(const struct sw *sw, lcore_t lcore);
+const struct roce_flows *sw_roce_flows(const struct sw *sw, lcore_t lcore);
 
 // Restarts the watermarks of one kind.
 void sw_clear_watermarks(struct sw *sw, enum watermark_kind kind);

@@ -16,7 +16,7 @@ struct rte_mbuf;
 struct snapshot;
 struct mac_list;
 struct acl_list;
-struct cnp_list;
+struct roce_list;
 struct tap;
 struct lcore_stats;
 struct swap;
@@ -32,7 +32,7 @@ enum message_kind {
 	MESSAGE_MAC_AGE,          // [count] positions of the address table to look at
 	MESSAGE_MAC_LIST,         // [macs] to fill, of the ports of `lcore`
 	MESSAGE_ACL_LIST,         // [acl] to fill
-	MESSAGE_CNP_LIST,         // [cnp] to fill
+	MESSAGE_ROCE_LIST,        // [roce] to fill
 	MESSAGE_INJECT,           // [mbuf, port or PORT_NONE, vid]
 	MESSAGE_SEND,             // [mbuf, port, vid]
 	MESSAGE_FRAME,            // [mbuf, port] of the switch itself: sent as it is, ahead of data
@@ -75,7 +75,7 @@ struct message {
 		struct snapshot *snapshot;
 		struct mac_list *macs;
 		struct acl_list *acl;
-		struct cnp_list *cnp;
+		struct roce_list *roce;
 		struct lcore_stats *stats;
 		struct swap *swap;
 		struct {

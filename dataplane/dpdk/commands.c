@@ -68,12 +68,14 @@ static void acl_list(const struct instance *in, struct acl_list *out)
 	out->at = row < total ? row : 0;
 }
 
-static void cnp_list(const struct instance *in, struct cnp_list *out, ns_t now)
+static void roce_list(const struct instance *in, struct roce_list *out, ns_t now)
 {
 	out->now = now;
 	out->lcore_count = sw_profile_of(in->sw)->lcore_count;
-	for (uint8_t i = 0; i < out->lcore_count; i++)
-		out->flows[i] = *sw_cnp_flows(in->sw, (lcore_t){ i });
+	for (uint8_t i = 0; i < out->lcore_count; i++) {
+		out->cnps[i] = *sw_cnp_flows(in->sw, (lcore_t){ i });
+		out->flows[i] = *sw_roce_flows(in->sw, (lcore_t){ i });
+	}
 }
 
 // A parked lcore touches nothing, so its peers are told before that their pauses go on. What it is
@@ -133,7 +135,7 @@ static void apply(struct worker *worker, const struct message *m, ns_t now)
 	case MESSAGE_MAC_AGE: sw_mac_age(in->sw, worker->lcore, m->count, now); break;
 	case MESSAGE_MAC_LIST: mac_list(worker, in, m->macs, now); break;
 	case MESSAGE_ACL_LIST: acl_list(in, m->acl); break;
-	case MESSAGE_CNP_LIST: cnp_list(in, m->cnp, now); break;
+	case MESSAGE_ROCE_LIST: roce_list(in, m->roce, now); break;
 	case MESSAGE_INJECT: inject(in, m, now); break;
 	case MESSAGE_SEND: sw_send(in->sw, pkt_from_mbuf(m->mbuf), m->port, m->vid, now); break;
 	case MESSAGE_FRAME: pktio_own(&in->io[m->port.v], m->mbuf); break;

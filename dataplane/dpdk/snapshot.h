@@ -61,9 +61,10 @@ struct acl_list {
 	struct acl_stats stats[ACL_LIST_MAX];
 };
 
-// Congestion notifications per pair of addresses, of every lcore.
-struct cnp_list {
+// RoCE flows, and congestion notifications per pair of addresses, of every lcore.
+struct roce_list {
 	ns_t now;
 	uint32_t lcore_count;
-	struct cnp_flows flows[LCORE_MAX];
+	struct cnp_flows cnps[LCORE_MAX];
+	struct roce_flows flows[LCORE_MAX];
 };

@@ -41,7 +41,7 @@ static enum reach reach_of(enum message_kind kind)
 	case MESSAGE_SWAP:
 	case MESSAGE_SNAPSHOT:
 	case MESSAGE_ACL_LIST:
-	case MESSAGE_CNP_LIST:
+	case MESSAGE_ROCE_LIST:
 	case MESSAGE_CLEAR_WATERMARKS: return REACH_MEETING;
 	case MESSAGE_SEND:
 	case MESSAGE_MAC_LIST:

@@ -44,6 +44,11 @@ def cnp(src, dst):
     return udp(src, dst, 74, 48 << 2, 4791, bth)
 
 
+def write(src, dst):
+    """The middle of an RDMA write to queue pair 0x456."""
+    return udp(src, dst, 1000, RDMA, 4791, struct.pack('!BBHII', 0x07, 0, 0xffff, 0x456, 0))
+
+
 class Sending:
     """Sends frames again and again from a thread while it is entered."""
 
@@ -139,8 +144,14 @@ class CommandLine(lab.SmokeTest):
             found = self.find(self.why('Ethernet4', '3', status=0), 'above_kmin')
         self.assertEqual(found['evidence']['min_bytes'], 4096)
 
+    def sent(self, port):
+        return self.switch.port(port)['stats']['if_out_octets']
+
     def test_congestion_notifications(self):
         self.weft('show', 'roce')
+        sent = self.sent('Ethernet4')
+        with Sending(self.raw[self.a], write(self.a, self.b), 0.001):
+            lab.wait_for(lambda: self.sent('Ethernet4') >= sent + 400_000, 20, 'data')
         for _ in range(20):
             self.raw[self.b].send(cnp(self.b, self.a))
         lab.wait_for(lambda: self.switch.port('Ethernet4')['stats']['cnp_rx_packets'] == 20, 10, 'CNPs')
@@ -149,6 +160,14 @@ class CommandLine(lab.SmokeTest):
                          [('10.77.0.2', '10.77.0.1', 20)])
         port = next(p for p in roce['ports'] if p['name'] == 'Ethernet4')
         self.assertGreater(port['cnp_rx_per_second'], 0)
+        flow = next(f for f in roce['flows'] if f['source'] == '10.77.0.1')
+        self.assertEqual((flow['port'], flow['destination'], flow['destination_qp'], flow['cnp_packets']),
+                         ('Ethernet4', '10.77.0.2', 0x456, 20))
+        # 400 kB are six times 64 KiB, each of which has one sampled byte; the first and the last are
+        # shared with other frames.
+        self.assertGreaterEqual(flow['bytes'], 5 * 65536)
+        self.assertLessEqual(flow['bytes'], self.sent('Ethernet4') - sent + 2 * 65536)
+        self.assertGreater(flow['bits_per_second'], 0)
 
     def test_names(self):
         queues = {(q['name'], q['queue']): q['wred_profile'] for q in self.weft('show', 'ecn')['queues']}

@@ -157,9 +157,13 @@ class Growing:
         path = request.partition('?')[0]
         if path == 'GET /v1/stats':
             return reply(self.stats())
-        if path == 'GET /v1/cnp':
-            body = json.loads(answer('rack_cnp'))
-            body['flows'][0]['count'] += 40 * self.looks
+        if path == 'GET /v1/roce':
+            body = json.loads(answer('rack_roce'))
+            body['uptime_ns'] += self.looks * 10**9
+            body['cnp_pairs'][0]['count'] += 40 * self.looks
+            for flow, grown in zip(body['flows'], ((62_500_000, 300, 40), (0, 0, 0), (125_000_000, 200, 0))):
+                for key, by in zip(('bytes', 'ecn_marked_packets', 'cnp_packets'), grown):
+                    flow[key] += by * self.looks
             return reply(json.dumps(body).encode())
         if path == 'GET /v1/qos':
             return reply(answer('rack_qos'))
