@@ -159,7 +159,9 @@ ns_t lldp_port_deadline(const struct lldp_profile *pf, const struct lldp_port *p
 	ns_t at = NS_NEVER;
 
 	if (port->up && pf->send) {
-		at = port->changed ? (ns_t){ 0 } : port->tx_at;
+		at = port->tx_at;
+		if (port->changed)
+			at = (ns_t){ 0 };
 		if (port->credit == 0 && ns_before(at, ns_add(port->credit_at, LLDP_FAST_NS)))
 			at = ns_add(port->credit_at, LLDP_FAST_NS);
 	}

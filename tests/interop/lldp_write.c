@@ -50,7 +50,7 @@ static void print_wanted(const struct endpoint_profile *pf, bool goodbye)
 {
 	const bool dcbx = pf->lldp.dcbx != ENDPOINT_DCBX_OFF && !goodbye;
 
-	printf("%012lx\t%u", (unsigned long)pf->mac, goodbye ? 0 : 4 * 30 + 1);
+	printf("%012lx\t%u", (unsigned long)pf->mac, goodbye ? 0u : 4u * 30 + 1);
 	printf("\t%s", goodbye ? "-" : "weft-traffic 12");
 	if (goodbye)
 		printf("\t-");

@@ -73,7 +73,7 @@ Test(endpoint_dcbx, a_switch_that_differs_is_told_of_and_not_followed)
 	sw = switch_of(PRIO);
 	hear(bed, &sw);
 	cr_assert_eq(look(bed).differs, 0);
-	end(bed);
+	end_bed(bed);
 }
 
 Test(endpoint_dcbx, a_willing_host_follows_while_its_switch_speaks)
@@ -110,7 +110,7 @@ Test(endpoint_dcbx, a_willing_host_follows_while_its_switch_speaks)
 	view = look(bed);
 	cr_assert_eq(view.ours.dcbx.pfc.enable, 1 << PRIO);
 	cr_assert_eq(dcbx_roce_priority(&view.ours.dcbx), PRIO);
-	end(bed);
+	end_bed(bed);
 }
 
 // Its data stays where it was, but PFC there is no more.
@@ -126,7 +126,7 @@ Test(endpoint_dcbx, a_pause_that_no_longer_counts_ends)
 	hear(bed, &sw);
 	cr_assert_eq(sends(bed), 1 << PRIO);
 	cr_assert_eq(endpoint_paused_ns(bed->st, (prio_t){ PRIO }, bed->now), PROBE_NS);
-	end(bed);
+	end_bed(bed);
 }
 
 Test(endpoint_dcbx, what_a_switch_says_of_a_dscp_is_nearer)
@@ -139,7 +139,7 @@ Test(endpoint_dcbx, what_a_switch_says_of_a_dscp_is_nearer)
 	sw.dcbx.app[sw.dcbx.app_count++] = (struct dcbx_app){ 2, DCBX_SELECT_TCP, DSCP };
 	hear(bed, &sw);
 	cr_assert_eq(sends(bed), 1 << OTHER_PRIO);
-	end(bed);
+	end_bed(bed);
 }
 
 Test(endpoint_dcbx, two_that_may_contradict_are_not_followed)
@@ -157,7 +157,7 @@ Test(endpoint_dcbx, two_that_may_contradict_are_not_followed)
 	cr_assert_null(look(bed).peer);
 	cr_assert(!look(bed).follows);
 	cr_assert_eq(sends(bed), 1 << PRIO);
-	end(bed);
+	end_bed(bed);
 }
 
 // Its receiver's PFC follows too, and what it paused before goes on.
@@ -202,7 +202,7 @@ Test(endpoint_dcbx, a_willing_receiver_pauses_what_its_switch_says)
 	run_for(bed, PROBE_NS);
 	cr_assert_eq(bed->pfc.enable, 1 << OTHER_PRIO);
 	cr_assert_eq(bed->pfc.quanta[OTHER_PRIO], QUANTA_MAX);
-	end(bed);
+	end_bed(bed);
 }
 
 // IEEE 802.1Q D.2.10: when both are willing, that of the lower address is kept.
@@ -278,7 +278,7 @@ Test(endpoint_dcbx, it_agrees_with_a_switch_it_follows)
 	found = dcbx_differences(&said.dcbx, &bed->said.dcbx);
 	cr_assert_eq(found & 3, 0);
 	cr_assert_eq(bed->said.dcbx.pfc.enable, 0x18);
-	end(bed);
+	end_bed(bed);
 	free(sw);
 	free(c);
 }

@@ -82,7 +82,7 @@ TABLE_TEST(endpoint_lldp, sends, row, send_rows)
 		cr_assert_eq(bed->sent_at[i], row->sent[i] * SECOND, "%s: frame %u at %lu",
 			     row->what, i, (unsigned long)bed->sent_at[i]);
 	cr_assert_eq(stats(bed).tx_lldp, want);
-	end(bed);
+	end_bed(bed);
 }
 
 Test(endpoint_lldp, goodbye_is_said_only_by_who_spoke)
@@ -98,13 +98,13 @@ Test(endpoint_lldp, goodbye_is_said_only_by_who_spoke)
 	cr_assert_eq(bed->said.system_name.len, 0, "nothing but who it is");
 	cr_assert_eq(load_be48(bed->said.chassis.bytes), pf.mac);
 	cr_assert_eq(endpoint_deadline(&bed->pf, bed->st, bed->now).v, NS_NEVER.v);
-	end(bed);
+	end_bed(bed);
 
 	bed = begin(&pf);
 	endpoint_lldp_leave(&bed->pf, bed->st);
 	run(bed, 100 * SECOND);
 	cr_assert_eq(bed->lldp_frames, 0);
-	end(bed);
+	end_bed(bed);
 }
 
 Test(endpoint_lldp, without_it_nothing_is_said_or_heard)
@@ -123,7 +123,7 @@ Test(endpoint_lldp, without_it_nothing_is_said_or_heard)
 	cr_assert_eq(bed->lldp_frames, 0);
 	cr_assert_eq(stats(bed).rx_other, 1);
 	cr_assert(!endpoint_lldp_read(&bed->pf, bed->st, &view));
-	end(bed);
+	end_bed(bed);
 }
 
 // --- what it says -----------------------------------------------------------------------------
@@ -196,7 +196,7 @@ TABLE_TEST(endpoint_lldp, says_who_it_is, row, identity_rows)
 	cr_expect_eq(memcmp(said->address, row->address, sizeof(row->address)), 0);
 	cr_expect_eq(said->max_frame_bytes, 9000 + 14 + 4 + 4);
 	cr_expect_eq(said->pvid, 0);
-	end(bed);
+	end_bed(bed);
 }
 
 static void willing(struct endpoint_profile *pf)
@@ -269,7 +269,7 @@ TABLE_TEST(endpoint_lldp, says_how_it_is, row, dcbx_rows)
 	}
 	cr_expect_eq(said->app_count, 1);
 	cr_expect_eq(dcbx_roce_priority(said), PRIO);
-	end(bed);
+	end_bed(bed);
 }
 
 Test(endpoint_lldp, dcbx_may_be_off)
@@ -285,7 +285,7 @@ Test(endpoint_lldp, dcbx_may_be_off)
 	cr_assert(!bed->said.dcbx.has_apps);
 	cr_assert_eq(look(bed).differs, 0, "what is not said cannot differ");
 	cr_assert_eq(look(bed).peer->info.dcbx.pfc.enable, 1 << OTHER_PRIO, "but is known");
-	end(bed);
+	end_bed(bed);
 }
 
 // --- who is there -----------------------------------------------------------------------------
@@ -312,7 +312,7 @@ Test(endpoint_lldp, a_neighbour_lives_as_long_as_it_says)
 	hear(bed, &sw);
 	endpoint_lldp_link(&bed->pf, bed->st, false, bed->now);
 	cr_assert_eq(look(bed).neighbor_count, 0, "without a carrier nobody is there");
-	end(bed);
+	end_bed(bed);
 }
 
 Test(endpoint_lldp, what_is_wrong_is_counted)
@@ -339,5 +339,5 @@ Test(endpoint_lldp, what_is_wrong_is_counted)
 	store_be48(frame, 0x0180c2000000);
 	endpoint_rx(&bed->pf, bed->st, frame, sizeof(frame), bed->now);
 	cr_assert_eq(stats(bed).rx_other, 1);
-	end(bed);
+	end_bed(bed);
 }

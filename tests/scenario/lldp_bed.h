@@ -76,7 +76,7 @@ static inline struct bed *begin(const struct endpoint_profile *pf)
 	return bed;
 }
 
-static inline void end(struct bed *bed)
+static inline void end_bed(struct bed *bed)
 {
 	free(bed->st);
 	free(bed);
