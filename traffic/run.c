@@ -206,7 +206,7 @@ static void begin(struct run *run)
 	}
 	// Receives of all before the first frame of any.
 	for (uint32_t i = 0; i < run->host_count; i++)
-		post(run, i, UINT32_MAX, run->begun);
+		post(run, i, UINT32_MAX, clock_now(&run->clock));
 }
 
 // What ends the job before its time; REPORT_DONE: nothing.

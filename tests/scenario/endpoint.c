@@ -313,25 +313,42 @@ Test(endpoint, a_slow_receiver_pauses)
 
 // --- what is wrong on purpose -----------------------------------------------------------------
 
+// Writes a megabyte from one end's memory to the other's over a wire; what comes out of it is
+// compared byte by byte.
+static void write_and_compare(struct bed *bed, const struct endpoint_profile *pf)
+{
+	static uint8_t local[DATA_BYTES];
+	const struct rc_work work = { .op = RC_WRITE,
+				      .data = local,
+				      .bytes = DATA_BYTES,
+				      .remote_va = REMOTE_VA,
+				      .rkey = RKEY };
+	struct rc_completion done;
+
+	for (uint32_t i = 0; i < DATA_BYTES; i++)
+		local[i] = (uint8_t)(i * 131 + (i >> 8));
+	add_end(bed, 0, &pf[0], true);
+	add_end(bed, 1, &pf[1], true);
+	net_join(bed->net, bed->end[0].node, 0, bed->end[1].node, 0, GBPS, DELAY_NS);
+	connect(bed, 0, 0, 1, 0);
+	for (uint32_t i = 0; i < 8; i++)
+		post(bed, 0, 0, &work);
+	cr_assert(net_run_dry(bed->net, 60000 * MS));
+	for (uint32_t i = 0; i < 8; i++) {
+		cr_assert(complete(bed, 0, &done));
+		cr_assert_eq(done.status, RC_OK);
+	}
+	cr_assert_eq(memcmp(local, bed->end[1].memory, DATA_BYTES), 0);
+}
+
 Test(endpoint, corrupt_frames_are_seen_and_made_good)
 {
 	struct bed bed = { .net = net_new() };
 	struct endpoint_profile pf[2] = { profile_of(0, GBPS), profile_of(1, GBPS) };
-	const struct rc_work work = {
-		.op = RC_WRITE, .bytes = 8 << 20, .remote_va = REMOTE_VA, .rkey = RKEY
-	};
-	struct rc_completion done;
 	struct rc_stats rc;
 
 	pf[0].trouble.corrupt_ppm = 1000;
-	add_end(&bed, 0, &pf[0], false);
-	add_end(&bed, 1, &pf[1], false);
-	net_join(bed.net, bed.end[0].node, 0, bed.end[1].node, 0, GBPS, DELAY_NS);
-	connect(&bed, 0, 0, 1, 0);
-	post(&bed, 0, 0, &work);
-	cr_assert(net_run_dry(bed.net, 60000 * MS));
-	cr_assert(complete(&bed, 0, &done));
-	cr_assert_eq(done.status, RC_OK);
+	write_and_compare(&bed, pf);
 	cr_assert_gt(stats_of(&bed, 0, NULL).tx_corrupted, 0);
 	cr_assert_eq(stats_of(&bed, 1, NULL).rx_icrc, stats_of(&bed, 0, NULL).tx_corrupted);
 	stats_of(&bed, 0, &rc);
@@ -344,24 +361,14 @@ static void check_reordering(bool selective)
 {
 	struct bed bed = { .net = net_new() };
 	struct endpoint_profile pf[2] = { profile_of(0, GBPS), profile_of(1, GBPS) };
-	const struct rc_work work = {
-		.op = RC_WRITE, .bytes = 8 << 20, .remote_va = REMOTE_VA, .rkey = RKEY
-	};
-	struct rc_completion done;
 	struct rc_stats rc;
 
 	pf[0].trouble.reorder_ppm = 1000;
 	for (uint32_t i = 0; i < 2; i++) {
 		pf[i].rc.selective = selective;
 		pf[i].rc.reorder_ns = MS;
-		add_end(&bed, i, &pf[i], false);
 	}
-	net_join(bed.net, bed.end[0].node, 0, bed.end[1].node, 0, GBPS, DELAY_NS);
-	connect(&bed, 0, 0, 1, 0);
-	post(&bed, 0, 0, &work);
-	cr_assert(net_run_dry(bed.net, 60000 * MS));
-	cr_assert(complete(&bed, 0, &done));
-	cr_assert_eq(done.status, RC_OK);
+	write_and_compare(&bed, pf);
 	cr_assert_gt(stats_of(&bed, 0, NULL).tx_reordered, 0);
 	stats_of(&bed, 0, &rc);
 	cr_assert_eq(rc.retransmits > 0, !selective);
@@ -536,11 +543,12 @@ TABLE_TEST(endpoint, incast, row, incast_rows)
 
 		cr_assert_geq(queue, 0.93 * want, "%.0f instead of %.0f", queue, want);
 		cr_assert_leq(queue, 1.07 * want, "%.0f instead of %.0f", queue, want);
-	} else { // what is lost is sent again, and only that was lost
+	} else { // what is lost is sent again: nobody stays behind
 		cr_assert_gt(rig_all_drops(in.rig), 0);
-		cr_assert_gt(all.retransmits, 0);
+		cr_assert_geq(all.retransmits, rig_all_drops(in.rig) - 64); // some on their way
 		cr_assert_eq(xoffs(in.rig), 0);
-		cr_assert_gt(sum, 0);
+		for (uint32_t i = 0; i < SENDERS; i++)
+			cr_assert_gt(received_by(&in.bed, i), 0, "sender %u", i);
 	}
 	end_bed(&in.bed);
 }

@@ -246,10 +246,8 @@ int endpoint_connect(const struct endpoint_profile *pf, struct endpoint_state *s
 	neighbor = endpoint_neighbor_find(pf, st, &address, now);
 	if (neighbor < 0)
 		return neighbor;
-	if (peer->mac != 0) {
-		st->neighbor[neighbor].mac = peer->mac;
-		st->neighbor[neighbor].ask_at = NS_NEVER;
-	}
+	if (peer->mac != 0)
+		endpoint_neighbor_resolve(pf, st, (uint32_t)neighbor, peer->mac, now);
 	q->neighbor = (uint32_t)neighbor;
 	q->peer_qp = peer->qp;
 	q->prio = st->rules.dscp_to_prio[peer->dscp];
@@ -269,6 +267,11 @@ int endpoint_connect(const struct endpoint_profile *pf, struct endpoint_state *s
 		dcqcn_rp_init(&pf->rp, &q->rp);
 	q->connected = true;
 	return 0;
+}
+
+bool endpoint_resolved(const struct endpoint_state *st)
+{
+	return st->ask_at.v == NS_NEVER.v;
 }
 
 bool endpoint_post(const struct endpoint_profile *pf, struct endpoint_state *st, uint32_t qp,

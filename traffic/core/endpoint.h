@@ -126,6 +126,9 @@ struct endpoint_peer {
 int endpoint_connect(const struct endpoint_profile *pf, struct endpoint_state *st, uint32_t qp,
 		     const struct endpoint_peer *peer, ns_t now);
 
+// True when the MAC address of every peer is known.
+bool endpoint_resolved(const struct endpoint_state *st);
+
 // Gives work to a connected queue pair. False when its queue is full, or it has failed.
 bool endpoint_post(const struct endpoint_profile *pf, struct endpoint_state *st, uint32_t qp,
 		   const struct rc_work *work, ns_t now);

@@ -39,10 +39,11 @@ int endpoint_neighbor_find(const struct endpoint_profile *pf, struct endpoint_st
 	return (int)st->neighbor_count++;
 }
 
-// Rare: a table is walked when one of its rows changes.
-static void resolve(const struct endpoint_profile *pf, struct endpoint_state *st, uint32_t neighbor,
-		    uint64_t mac, ns_t now)
+// Rare: tables are walked when one of their rows changes, which a neighbour may do once a second.
+void endpoint_neighbor_resolve(const struct endpoint_profile *pf, struct endpoint_state *st,
+			       uint32_t neighbor, uint64_t mac, ns_t now)
 {
+	st->neighbor[neighbor].moved = now;
 	st->neighbor[neighbor].mac = mac;
 	st->neighbor[neighbor].ask_at = NS_NEVER;
 	st->ask_at = NS_NEVER;
@@ -60,9 +61,12 @@ static void learn(const struct endpoint_profile *pf, struct endpoint_state *st,
 		  const struct neighbor_message *message, ns_t now)
 {
 	for (uint32_t i = 0; i < st->neighbor_count; i++) {
-		if (alike(&st->neighbor[i].address, &message->sender) &&
-		    st->neighbor[i].mac != message->mac)
-			resolve(pf, st, i, message->mac, now);
+		const struct endpoint_neighbor *neighbor = &st->neighbor[i];
+
+		if (!alike(&neighbor->address, &message->sender) || neighbor->mac == message->mac)
+			continue;
+		if (neighbor->mac == 0 || ns_since(now, neighbor->moved) >= ASK_NS)
+			endpoint_neighbor_resolve(pf, st, i, message->mac, now);
 	}
 }
 

@@ -73,7 +73,7 @@ static void take_packet(const struct endpoint_profile *pf, struct endpoint_state
 	if (path->ecn == ECN_CE) {
 		q->rx_ce++;
 		// Answers are too few to slow down for.
-		if (!pf->trouble.ecn_blind && packet->opcode != ROCE_ACK &&
+		if (!pf->trouble.ecn_blind && packet->opcode != ROCE_ACK && q->path.dst_mac != 0 &&
 		    dcqcn_np_marked(&pf->np, &q->np, now))
 			endpoint_push(st, ENDPOINT_CNP, 0, qp);
 	}

@@ -44,6 +44,7 @@ struct endpoint_neighbor {
 	struct ip_prefix address;
 	uint64_t mac; // 0: asked for
 	ns_t ask_at;  // NS_NEVER: known
+	ns_t moved;   // when its MAC address was learned
 };
 
 struct endpoint_lldp {
@@ -119,6 +120,10 @@ void endpoint_tick(const struct endpoint_profile *pf, struct endpoint_state *st,
 // The neighbour at this address, which is asked for when it is new: its index, or -ENOSPC.
 int endpoint_neighbor_find(const struct endpoint_profile *pf, struct endpoint_state *st,
 			   const struct ip_prefix *address, ns_t now);
+
+// The neighbour has this MAC address: queue pairs that wait for it wake up.
+void endpoint_neighbor_resolve(const struct endpoint_profile *pf, struct endpoint_state *st,
+			       uint32_t neighbor, uint64_t mac, ns_t now);
 
 // True when the frame was ARP or ND. Queue pairs behind a neighbour that it resolves wake up.
 bool endpoint_neighbor_rx(const struct endpoint_profile *pf, struct endpoint_state *st,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What an endpoint sends next: PFC of its receiver, a storm, ARP and ND, LLDP, CNPs, answers, data.
+// What an endpoint sends next: PFC of its receiver, ARP and ND, LLDP, a storm, CNPs, answers, data.
 // The last two go round the priorities, and round the queue pairs within one.
 //
 // Invariant: no frame of a paused priority begins, and the line is never busier than its rate.
@@ -30,8 +30,16 @@ static uint32_t pause_tx(const struct endpoint_profile *pf, struct endpoint_stat
 {
 	struct pfc_frame frame;
 
-	if (pfc_gen_frame(&st->receiver_pf.gen, &st->receiver.gen, now, &frame))
-		return write_pfc(pf, st, &frame, out);
+	if (!pfc_gen_frame(&st->receiver_pf.gen, &st->receiver.gen, now, &frame))
+		return 0;
+	return write_pfc(pf, st, &frame, out);
+}
+
+static uint32_t storm_tx(const struct endpoint_profile *pf, struct endpoint_state *st, ns_t now,
+			 uint8_t *out)
+{
+	struct pfc_frame frame;
+
 	if (!storm_on(&pf->trouble, now) || ns_before(now, st->storm_at))
 		return 0;
 	frame.enable = pf->trouble.storm;
@@ -47,15 +55,16 @@ static bool hits(struct endpoint_state *st, uint32_t ppm)
 }
 
 // Writes a RoCE frame of a queue pair; what is wrong with the host on purpose happens here. 0 when
-// the frame is held back.
+// the frame is held back; `built` is its length all the same.
 static uint32_t roce_tx(const struct endpoint_profile *pf, struct endpoint_state *st,
 			const struct roce_path *path, const struct roce_packet *packet,
-			uint8_t *out)
+			uint8_t *out, uint32_t *built)
 {
 	const uint8_t prio = st->rules.dscp_to_prio[path->dscp];
 	struct endpoint_prio_stats *stats = &st->stats.prio[prio];
 	const uint32_t len = roce_frame_write(path, packet, pf->crc, out);
 
+	*built = len;
 	stats->tx_packets++;
 	stats->tx_bytes += len;
 	if (hits(st, pf->trouble.corrupt_ppm)) {
@@ -91,7 +100,7 @@ static uint32_t cnp_tx(const struct endpoint_profile *pf, struct endpoint_state 
 {
 	struct roce_packet packet;
 	struct roce_path path;
-	uint32_t qp;
+	uint32_t qp, built;
 
 	if (st->filled[ENDPOINT_CNP] == 0 || paused >> st->rules.dscp_to_prio[pf->cnp_dscp] & 1)
 		return 0;
@@ -104,7 +113,7 @@ static uint32_t cnp_tx(const struct endpoint_profile *pf, struct endpoint_state 
 	};
 	st->stats.tx_cnp++;
 	st->qp[qp].tx_cnp++;
-	return roce_tx(pf, st, &path, &packet, out);
+	return roce_tx(pf, st, &path, &packet, out, &built);
 }
 
 static uint32_t answer_tx(const struct endpoint_profile *pf, struct endpoint_state *st, uint32_t qp,
@@ -112,10 +121,10 @@ static uint32_t answer_tx(const struct endpoint_profile *pf, struct endpoint_sta
 {
 	struct endpoint_qp *q = &st->qp[qp];
 	struct roce_packet packet;
-	uint32_t len = 0;
+	uint32_t len = 0, built;
 
 	if (rc_tx(&pf->rc, &q->rc, RC_ANSWER, now, &packet))
-		len = roce_tx(pf, st, &q->path, &packet, out);
+		len = roce_tx(pf, st, &q->path, &packet, out, &built);
 	endpoint_wake(pf, st, qp, now);
 	return len;
 }
@@ -126,16 +135,16 @@ static uint32_t data_tx(const struct endpoint_profile *pf, struct endpoint_state
 	struct endpoint_qp *q = &st->qp[qp];
 	struct pacer_profile pace = { .burst_ns = pf->burst_ns };
 	struct roce_packet packet;
-	uint32_t len = 0;
+	uint32_t len = 0, built = 0;
 
 	if (rc_tx(&pf->rc, &q->rc, RC_DATA, now, &packet)) {
 		st->stats.tx_payload += packet.payload_bytes;
-		len = roce_tx(pf, st, &q->path, &packet, out);
+		len = roce_tx(pf, st, &q->path, &packet, out, &built);
 	}
-	if (pf->dcqcn && len != 0) {
-		dcqcn_rp_sent(&pf->rp, &q->rp, len, now);
+	if (pf->dcqcn && built != 0) {
+		dcqcn_rp_sent(&pf->rp, &q->rp, built, now);
 		pace.bps = dcqcn_rp_rate(&pf->rp, &q->rp, now);
-		pacer_charge(&pace, &q->pacer, len + ENDPOINT_WIRE_EXTRA, now);
+		pacer_charge(&pace, &q->pacer, built + ENDPOINT_WIRE_EXTRA, now);
 	}
 	endpoint_wake(pf, st, qp, now);
 	return len;
@@ -189,6 +198,8 @@ uint32_t endpoint_tx(const struct endpoint_profile *pf, struct endpoint_state *s
 		len = endpoint_neighbor_tx(pf, st, now, out);
 	if (len == 0 && !ns_before(now, st->lldp_at))
 		len = endpoint_lldp_tx(pf, st, now, out);
+	if (len == 0)
+		len = storm_tx(pf, st, now, out);
 	if (len == 0)
 		len = transport_tx(pf, st, now, out);
 	if (len != 0)

@@ -22,6 +22,15 @@ bool job_is_collective(const struct job_config *config)
 
 // --- checks -----------------------------------------------------------------------------------
 
+static uint64_t largest(const struct job_flow *flow)
+{
+	uint64_t most = flow->bytes;
+
+	for (uint32_t i = 0; flow->size != NULL && i < flow->size_count; i++)
+		most = u64_max(most, flow->size[i]);
+	return most;
+}
+
 static const char *wrong_with(const struct job_config *config, const struct job_flow *flow)
 {
 	if (flow->src >= config->rank_count || flow->dst >= config->rank_count)
@@ -36,6 +45,10 @@ static const char *wrong_with(const struct job_config *config, const struct job_
 		return "a READ is answered by its data";
 	if (flow->size != NULL && flow->size_count == 0)
 		return "no sizes";
+	if (largest(flow) > RC_BYTES_MAX)
+		return "message too long";
+	if (config->receive_depth == 0 && (flow->ping_pong || flow->op == RC_SEND))
+		return "receives: at least 1";
 	return NULL;
 }
 
@@ -47,6 +60,8 @@ int job_check(const struct job_config *config, const char **what, uint32_t *flow
 		*what = "ranks: 2 to 1024";
 	else if (job_is_collective(config) && config->collective.rank_count != config->rank_count)
 		*what = "ranks of the collective";
+	else if (job_is_collective(config) && config->receive_depth == 0)
+		*what = "receives: at least 1";
 	else if (job_is_collective(config))
 		return collective_check(&config->collective, what);
 	else if (config->flow_count == 0)
@@ -131,14 +146,14 @@ static struct job *lay_out(struct layout *layout, const struct job_config *confi
 	if (job != NULL)
 		*job = fixed;
 	for (uint32_t i = 0; i < config->rank_count && job_is_collective(config); i++) {
-		uint32_t *ready = take(layout, collective_send_count(&config->collective, i),
-				       sizeof(*ready));
+		uint32_t *next_send = take(layout, collective_send_count(&config->collective, i),
+					   sizeof(*next_send));
 		uint8_t *received = take(layout, collective_receive_count(&config->collective, i),
 					 1);
 
 		if (job == NULL)
 			continue;
-		job->rank[i].ready = ready;
+		job->rank[i].next_send = next_send;
 		job->rank[i].received = received;
 	}
 	return job;
@@ -251,6 +266,14 @@ struct job *job_init(const struct job_config *config, void *memory)
 		link_collective(job);
 	else
 		link_flows(job);
+	for (uint32_t rank = 0; rank < config->rank_count; rank++) {
+		for (uint32_t i = 0; i < job->rank[rank].qp_count; i++)
+			job->rank[rank].lacking += job->qp[job->rank[rank].first_qp + i].wants > 0;
+	}
+	if (job_is_collective(config))
+		job->memory_bytes = collective_memory(&config->collective);
+	for (uint32_t i = 0; i < config->flow_count; i++)
+		job->memory_bytes = u64_max(job->memory_bytes, largest(&config->flow[i]));
 	return job;
 }
 
@@ -264,24 +287,9 @@ struct job_link job_link(const struct job *job, uint32_t rank, uint32_t qp)
 	return job->qp[job->rank[rank].first_qp + qp].link;
 }
 
-static uint64_t largest(const struct job_flow *flow)
-{
-	uint64_t most = flow->bytes;
-
-	for (uint32_t i = 0; flow->size != NULL && i < flow->size_count; i++)
-		most = u64_max(most, flow->size[i]);
-	return most;
-}
-
 uint64_t job_memory_bytes(const struct job *job)
 {
-	uint64_t most = 0;
-
-	if (job_is_collective(job->config))
-		return collective_memory(&job->config->collective);
-	for (uint32_t i = 0; i < job->config->flow_count; i++)
-		most = u64_max(most, largest(&job->config->flow[i]));
-	return most;
+	return job->memory_bytes;
 }
 
 void job_attach(struct job *job, uint32_t rank, uint8_t *data, uint64_t va, uint32_t rkey)
@@ -295,18 +303,20 @@ void job_attach(struct job *job, uint32_t rank, uint8_t *data, uint64_t va, uint
 
 bool job_receive_next(struct job *job, uint32_t rank, struct job_post *out)
 {
-	const struct job_rank *r = &job->rank[rank];
+	struct job_rank *r = &job->rank[rank];
 
-	for (uint32_t i = 0; i < r->qp_count; i++) {
-		struct job_qp *qp = &job->qp[r->first_qp + i];
+	for (uint32_t i = 0; r->lacking > 0 && i < r->qp_count; i++) {
+		const uint32_t at = (r->receive_turn + i) % r->qp_count;
+		struct job_qp *qp = &job->qp[r->first_qp + at];
 
 		if (qp->receives >= qp->wants)
 			continue;
-		qp->receives++;
+		r->lacking -= ++qp->receives == qp->wants;
+		r->receive_turn = at;
 		*out = (struct job_post){
-			.qp = i,
+			.qp = at,
 			.is_receive = true,
-			.receive = { .data = r->data, .bytes = job_memory_bytes(job) },
+			.receive = { .data = r->data, .bytes = job->memory_bytes },
 		};
 		return true;
 	}
@@ -315,17 +325,8 @@ bool job_receive_next(struct job *job, uint32_t rank, struct job_post *out)
 
 bool job_next(struct job *job, uint32_t rank, ns_t now, struct job_post *out)
 {
-	struct job_rank *r = &job->rank[rank];
-
-	if (job_is_collective(job->config) && job->iteration == 0 && job->ranks_left == 0)
-		job_collective_prepare(job);
-	if (r->blocked || ns_before(now, r->idle))
+	if (ns_before(now, job->rank[rank].idle))
 		return false;
-	if (r->has_refused) {
-		*out = r->refused;
-		r->has_refused = false;
-		return true;
-	}
 	if (job_receive_next(job, rank, out))
 		return true;
 	if (job_is_collective(job->config))
@@ -335,9 +336,19 @@ bool job_next(struct job *job, uint32_t rank, ns_t now, struct job_post *out)
 
 void job_refused(struct job *job, uint32_t rank, const struct job_post *post)
 {
-	job->rank[rank].refused = *post;
-	job->rank[rank].has_refused = true;
-	job->rank[rank].blocked = true;
+	struct job_rank *r = &job->rank[rank];
+	struct job_qp *qp = &job->qp[r->first_qp + post->qp];
+
+	if (post->is_receive) { // it has room for so many
+		r->lacking -= qp->receives < qp->wants;
+		qp->wants = --qp->receives;
+		return;
+	}
+	qp->blocked = true;
+	if (job_is_collective(job->config))
+		job_collective_refused(job, rank, post);
+	else
+		job_flow_refused(job, rank, post);
 }
 
 void job_count(struct job *job, uint64_t bytes, uint64_t latency_ns, ns_t now)
@@ -361,9 +372,10 @@ void job_done(struct job *job, uint32_t rank, uint32_t qp, const struct rc_compl
 	struct job_qp *q = &job->qp[r->first_qp + qp];
 
 	r->idle = (ns_t){ 0 };
-	r->blocked = false;
 	if (completion->receive)
-		q->receives--;
+		r->lacking += q->receives-- == q->wants;
+	else
+		q->blocked = false;
 	if (completion->status != RC_OK) {
 		if (job->result.failed++ == 0)
 			job->result.status = completion->status;
@@ -379,10 +391,8 @@ ns_t job_deadline(const struct job *job, ns_t now)
 {
 	ns_t at = NS_NEVER;
 
-	for (uint32_t rank = 0; rank < job->config->rank_count; rank++) {
-		if (!job->rank[rank].blocked)
-			at = ns_min(at, job->rank[rank].idle);
-	}
+	for (uint32_t rank = 0; rank < job->config->rank_count; rank++)
+		at = ns_min(at, job->rank[rank].idle);
 	return ns_before(at, now) ? now : at;
 }
 

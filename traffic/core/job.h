@@ -81,7 +81,8 @@ struct job_post {
 };
 
 // What the transport of a rank is to post next; false: nothing now. One that it has no room for is
-// handed back and comes again.
+// handed back, and comes again once something completes on its queue pair. A job that has just
+// filled memory says false, too, so that its owner looks at the clock again.
 bool job_next(struct job *job, uint32_t rank, ns_t now, struct job_post *out);
 void job_refused(struct job *job, uint32_t rank, const struct job_post *post);
 

@@ -2,8 +2,9 @@
 //
 // A collective of a job: each rank runs its program, send by send as what they need comes in. All
 // ranks begin an iteration together, when all have ended the last one, so that its duration is that
-// of the slowest. Memory is filled and the result is looked at in the first and the last iteration,
-// between iterations, where no clock runs.
+// of the slowest. Memory is filled and the result is looked at in the first and the last iteration.
+// That takes time which is nobody's: the iteration begins with the next question of its owner, who
+// looks at the clock again.
 
 #include "traffic/core/job_state.h"
 
@@ -13,11 +14,24 @@ static bool is_checked(const struct job *job)
 	       job->iteration + 1 == job->config->warmup + job->config->iterations;
 }
 
+static struct job_qp *qp_of(struct job *job, uint32_t rank, uint32_t send)
+{
+	const uint32_t to = collective_send(&job->config->collective, rank, send).to;
+
+	return &job->qp[job_collective_qp(job, rank, to)];
+}
+
 static void push_ready(struct job *job, uint32_t rank, uint32_t send)
 {
 	struct job_rank *r = &job->rank[rank];
+	struct job_qp *qp = qp_of(job, rank, send);
 
-	r->ready[r->ready_head++] = send;
+	r->next_send[send] = JOB_NONE;
+	if (qp->ready_first == JOB_NONE)
+		qp->ready_first = send;
+	else
+		r->next_send[qp->ready_last] = send;
+	qp->ready_last = send;
 	r->idle = (ns_t){ 0 };
 }
 
@@ -29,7 +43,8 @@ static void prepare(struct job *job, uint32_t rank)
 	r->sends_left = collective_send_count(c, rank);
 	r->receives_left = collective_receive_count(c, rank);
 	r->missing = 0;
-	r->ready_head = r->ready_tail = 0;
+	for (uint32_t i = 0; i < r->qp_count; i++)
+		job->qp[r->first_qp + i].ready_first = JOB_NONE;
 	memset(r->received, 0, r->receives_left);
 	for (uint32_t i = 0; i < r->sends_left; i++) {
 		if (collective_send(c, rank, i).needs[0] == COLLECTIVE_NONE)
@@ -39,11 +54,12 @@ static void prepare(struct job *job, uint32_t rank)
 		collective_fill(c, rank, job->iteration, r->data);
 }
 
-void job_collective_prepare(struct job *job)
+static void prepare_all(struct job *job)
 {
 	for (uint32_t rank = 0; rank < job->config->rank_count; rank++)
 		prepare(job, rank);
 	job->ranks_left = job->config->rank_count;
+	job->prepared = true;
 	job->begun = false;
 }
 
@@ -63,25 +79,18 @@ uint32_t job_collective_qp(const struct job *job, uint32_t rank, uint32_t peer)
 	return low;
 }
 
-bool job_collective_next(struct job *job, uint32_t rank, ns_t now, struct job_post *out)
+static void post(struct job *job, uint32_t rank, uint32_t qp, struct job_post *out)
 {
 	struct job_rank *r = &job->rank[rank];
-	struct collective_send send;
-	const struct job_rank *to;
+	struct job_qp *q = &job->qp[r->first_qp + qp];
+	const uint32_t index = q->ready_first;
+	const struct collective_send send = collective_send(&job->config->collective, rank, index);
+	const struct job_rank *to = &job->rank[send.to];
 
-	if (!job->begun) {
-		job->begun = true;
-		job->start = now;
-	}
-	if (r->ready_tail == r->ready_head || job->stopped) {
-		r->idle = NS_NEVER;
-		return false;
-	}
-	send = collective_send(&job->config->collective, rank, r->ready[r->ready_tail]);
-	to = &job->rank[send.to];
+	q->ready_first = r->next_send[index];
 	*out = (struct job_post){
-		.qp = job_collective_qp(job, rank, send.to) - r->first_qp,
-		.work = { .id = r->ready[r->ready_tail],
+		.qp = qp,
+		.work = { .id = index,
 			  .op = RC_WRITE,
 			  .has_imm = true,
 			  .imm = send.receive,
@@ -90,8 +99,46 @@ bool job_collective_next(struct job *job, uint32_t rank, ns_t now, struct job_po
 			  .remote_va = to->va + send.at,
 			  .rkey = to->rkey },
 	};
-	r->ready_tail++;
-	return true;
+}
+
+bool job_collective_next(struct job *job, uint32_t rank, ns_t now, struct job_post *out)
+{
+	struct job_rank *r = &job->rank[rank];
+
+	if (!job->prepared) {
+		if (job->iteration < job->config->warmup + job->config->iterations)
+			prepare_all(job);
+		return false;
+	}
+	if (!job->begun) {
+		job->begun = true;
+		job->start = now;
+	}
+	r->idle = NS_NEVER;
+	for (uint32_t i = 0; i < r->qp_count && !job->stopped; i++) {
+		const uint32_t qp = (r->turn + i) % r->qp_count;
+
+		if (job->qp[r->first_qp + qp].blocked ||
+		    job->qp[r->first_qp + qp].ready_first == JOB_NONE)
+			continue;
+		post(job, rank, qp, out);
+		r->turn = qp + 1;
+		r->idle = (ns_t){ 0 };
+		return true;
+	}
+	return false;
+}
+
+void job_collective_refused(struct job *job, uint32_t rank, const struct job_post *post)
+{
+	struct job_rank *r = &job->rank[rank];
+	struct job_qp *qp = &job->qp[r->first_qp + post->qp];
+	const uint32_t send = (uint32_t)post->work.id;
+
+	r->next_send[send] = qp->ready_first;
+	if (qp->ready_first == JOB_NONE)
+		qp->ready_last = send;
+	qp->ready_first = send;
 }
 
 static bool may_go(const struct job *job, uint32_t rank, uint32_t index)
@@ -145,8 +192,7 @@ static void end_iteration(struct job *job, ns_t now)
 		job->result.checked += config->collective.elements;
 	}
 	job->iteration++;
-	if (job->iteration < config->warmup + config->iterations)
-		job_collective_prepare(job);
+	job->prepared = false;
 }
 
 void job_collective_done(struct job *job, uint32_t rank, const struct rc_completion *completion,
@@ -159,8 +205,8 @@ void job_collective_done(struct job *job, uint32_t rank, const struct rc_complet
 		job_count(job, completion->bytes, ns_since(completion->done, completion->posted),
 			  now);
 	} else if (!completion->has_imm || !take(job, rank, completion->imm)) {
-		job->result.failed++;
-		job->result.status = RC_REMOTE_INVALID;
+		if (job->result.failed++ == 0)
+			job->result.status = RC_REMOTE_INVALID;
 		return;
 	}
 	if (r->sends_left != 0 || r->receives_left != 0)

@@ -17,21 +17,23 @@ static bool wants_imm(const struct job_flow *flow)
 	return flow->ping_pong && flow->op == RC_WRITE;
 }
 
-// Work of a flow from one of its ends to the other.
+// Work of a flow from one of its ends to the other; a reply is as long as what it answers.
 static void message(struct job *job, uint32_t index, bool reply, struct job_post *out)
 {
 	const struct job_flow *flow = &job->config->flow[index];
-	const struct job_flow_state *st = &job->flow[index];
+	struct job_flow_state *st = &job->flow[index];
 	const struct job_rank *from = &job->rank[reply ? flow->dst : flow->src];
 	const struct job_rank *to = &job->rank[reply ? flow->src : flow->dst];
 
+	if (!reply)
+		st->bytes = next_size(job, flow);
 	*out = (struct job_post){
 		.qp = reply ? st->dst_qp : st->src_qp,
 		.work = { .id = index,
 			  .op = flow->op,
 			  .has_imm = wants_imm(flow),
 			  .data = from->data,
-			  .bytes = next_size(job, flow),
+			  .bytes = st->bytes,
 			  .remote_va = to->va,
 			  .rkey = to->rkey },
 	};
@@ -43,13 +45,14 @@ static ns_t post_at(struct job *job, uint32_t index, ns_t now)
 	const struct job_flow *flow = &job->config->flow[index];
 	struct job_flow_state *st = &job->flow[index];
 	const uint64_t on_way = st->posted - st->done;
+	const bool blocked = job->qp[job->rank[flow->src].first_qp + st->src_qp].blocked;
 	ns_t at = ns_before(st->next, flow->start) ? flow->start : st->next;
 
 	if (flow->stop.v != 0 && !ns_before(now, flow->stop))
 		st->closed = true;
 	if (flow->messages != 0 && st->posted == flow->messages)
 		st->closed = true;
-	if (st->closed || on_way >= (flow->ping_pong ? 1 : flow->depth))
+	if (st->closed || blocked || on_way >= (flow->ping_pong ? 1 : flow->depth))
 		return NS_NEVER;
 	return at;
 }
@@ -81,7 +84,8 @@ bool job_flow_next(struct job *job, uint32_t rank, ns_t now, struct job_post *ou
 		const struct job_flow *flow = &job->config->flow[index];
 		ns_t at = NS_NEVER;
 
-		if (flow->dst == rank && job->flow[index].replies > 0) {
+		if (flow->dst == rank && job->flow[index].replies > 0 &&
+		    !job->qp[r->first_qp + job->flow[index].dst_qp].blocked) {
 			job->flow[index].replies--;
 			message(job, index, true, out);
 			r->idle = (ns_t){ 0 };
@@ -100,6 +104,22 @@ bool job_flow_next(struct job *job, uint32_t rank, ns_t now, struct job_post *ou
 			r->idle = ns_min(r->idle, flow->stop);
 	}
 	return false;
+}
+
+// As if it had not been posted.
+void job_flow_refused(struct job *job, uint32_t rank, const struct job_post *post)
+{
+	const struct job_flow *flow = &job->config->flow[post->work.id];
+	struct job_flow_state *st = &job->flow[post->work.id];
+
+	if (rank == flow->dst) {
+		st->replies++;
+		return;
+	}
+	st->posted--;
+	st->next = (ns_t){ u64_minus(st->next.v, flow->gap_ns) };
+	if (st->result.messages == 0 && st->posted == 0)
+		st->result.first = NS_NEVER;
 }
 
 static void finish(struct job *job, uint32_t index, uint64_t bytes, uint64_t latency_ns, ns_t now)

@@ -15,6 +15,11 @@ struct job_qp {
 	uint32_t flow;     // JOB_NONE: of a collective
 	uint32_t receives; // posted and not used
 	uint32_t wants;    // that should be posted
+	bool blocked;      // its send queue is full: until a completion
+	// Collective: sends that may go, in the order in which they became so, linked by
+	// job_rank.next_send. JOB_NONE: there is none.
+	uint32_t ready_first;
+	uint32_t ready_last;
 };
 
 struct job_flow_state {
@@ -24,6 +29,7 @@ struct job_flow_state {
 	uint64_t done;
 	uint32_t replies; // that dst owes (ping-pong)
 	bool closed;      // posts no more
+	uint64_t bytes;   // of the ping that is on its way
 	ns_t next;        // no post before
 	ns_t asked;       // when the ping left that is on its way
 	struct job_flow_result result;
@@ -35,19 +41,16 @@ struct job_rank {
 	uint32_t rkey;
 	uint32_t first_qp; // in job->qp
 	uint32_t qp_count;
-	bool has_refused;
-	bool blocked; // the transport had no room: until a completion
-	ns_t idle;    // there is nothing to post before; zero: not known
-	struct job_post refused;
+	ns_t idle;             // there is nothing to post before; zero: not known
+	uint32_t lacking;      // queue pairs that want receives
+	uint32_t receive_turn; // that is looked at next
 	// Flows: those of which it is an end, in job->member.
 	uint32_t first_member;
 	uint32_t member_count;
 	uint32_t turn;
-	// Collective, of the iteration. `ready` holds the sends that may go, in the order in which
-	// they became so.
-	uint32_t *ready;
-	uint32_t ready_head, ready_tail;
-	uint8_t *received; // a byte for each receive
+	// Collective, of the iteration.
+	uint32_t *next_send; // by send: the one behind it on its queue pair
+	uint8_t *received;   // a byte for each receive
 	uint32_t sends_left;
 	uint32_t receives_left;
 	uint32_t missing; // all receives below have come
@@ -67,9 +70,11 @@ struct job {
 	struct job_flow_state *flow;
 	uint32_t *member;
 	uint32_t qp_count;
-	uint32_t first_open; // flows below are over
+	uint64_t memory_bytes; // of a rank
+	uint32_t first_open;   // flows below are over
 	// Collective.
-	bool begun;         // the iteration
+	bool prepared;      // memory and programs are ready for the iteration
+	bool begun;         // it runs
 	uint32_t iteration; // warm-up included
 	uint32_t ranks_left;
 	ns_t start;
@@ -92,14 +97,14 @@ void job_count(struct job *job, uint64_t bytes, uint64_t latency_ns, ns_t now);
 // --- job_flow.c -------------------------------------------------------------------------------
 
 bool job_flow_next(struct job *job, uint32_t rank, ns_t now, struct job_post *out);
+void job_flow_refused(struct job *job, uint32_t rank, const struct job_post *post);
 void job_flow_done(struct job *job, uint32_t rank, struct job_qp *qp,
 		   const struct rc_completion *completion, ns_t now);
 
 // --- job_collective.c -------------------------------------------------------------------------
 
-// Fills memory for the iteration that is next, unless it begins as the last one ended.
-void job_collective_prepare(struct job *job);
 bool job_collective_next(struct job *job, uint32_t rank, ns_t now, struct job_post *out);
+void job_collective_refused(struct job *job, uint32_t rank, const struct job_post *post);
 void job_collective_done(struct job *job, uint32_t rank, const struct rc_completion *completion,
 			 ns_t now);
 

@@ -149,7 +149,7 @@ static void seek(struct rc_responder *rs)
 static void watch(const struct rc_profile *pf, struct rc_responder *rs, ns_t now)
 {
 	rs->gap_end = rs->far;
-	rs->gap_due = ns_add(now, pf->reorder_ns << rs->named);
+	rs->gap_due = ns_add(now, u64_max(pf->reorder_ns, 1) << rs->named);
 }
 
 // The expected PSN has moved.
