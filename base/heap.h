@@ -99,6 +99,8 @@ static inline void heap_set(struct heap *heap, uint32_t id, ns_t at)
 	}
 	if (heap->place[id] == HEAP_OUT)
 		heap_put(heap, heap->count++, (struct heap_node){ at, id });
+	else if (heap->node[heap->place[id]].at.v == at.v)
+		return;
 	else
 		heap->node[heap->place[id]].at = at;
 	heap_settle(heap, heap->place[id]);

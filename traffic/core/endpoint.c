@@ -186,20 +186,21 @@ void endpoint_wake(const struct endpoint_profile *pf, struct endpoint_state *st,
 		   ns_t now)
 {
 	struct endpoint_qp *q = &st->qp[qp];
+	uint32_t kinds;
 	ns_t at;
 
 	if (q->path.dst_mac == 0)
 		return;
-	if (rc_ready(&pf->rc, &q->rc, RC_ANSWER, now))
-		endpoint_push(st, ENDPOINT_ANSWER, q->prio, qp);
 	// Before the deadline is asked for: timers that are due have their effect here.
-	if (!rc_ready(&pf->rc, &q->rc, RC_DATA, now)) {
-		at = rc_deadline(&pf->rc, &q->rc);
-	} else if (pacer_ready(&q->pacer, now)) {
-		endpoint_push(st, ENDPOINT_DATA, q->prio, qp);
-		at = rc_deadline(&pf->rc, &q->rc);
-	} else {
-		at = ns_min(rc_deadline(&pf->rc, &q->rc), q->pacer.ready);
+	kinds = rc_kinds(&pf->rc, &q->rc, now);
+	at = rc_deadline(&pf->rc, &q->rc);
+	if (kinds >> RC_ANSWER & 1)
+		endpoint_push(st, ENDPOINT_ANSWER, q->prio, qp);
+	if (kinds >> RC_DATA & 1) {
+		if (pacer_ready(&q->pacer, now))
+			endpoint_push(st, ENDPOINT_DATA, q->prio, qp);
+		else
+			at = ns_min(at, q->pacer.ready);
 	}
 	heap_set(&st->timers, qp, at);
 }

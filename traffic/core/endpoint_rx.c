@@ -7,7 +7,7 @@
 
 #include "base/wire.h"
 
-enum { ETHERTYPE_VLAN = 0x8100 };
+enum { ETHERTYPE_IPV4 = 0x0800, ETHERTYPE_VLAN = 0x8100 };
 
 static void take_pfc(const struct endpoint_profile *pf, struct endpoint_state *st,
 		     const struct pfc_frame *frame, ns_t now)
@@ -47,7 +47,7 @@ static uint32_t find_qp(const struct endpoint_profile *pf, const struct endpoint
 
 	if (packet->dest_qp < pf->qp_base || qp >= pf->qp_count || !st->qp[qp].connected ||
 	    path->ipv6 != st->qp[qp].path.ipv6 ||
-	    memcmp(path->src_ip, st->qp[qp].path.dst_ip, path->ipv6 ? 16 : 4) != 0)
+	    memcmp(path->src_ip, st->qp[qp].path.dst_ip, 16) != 0) // zeros behind IPv4's four
 		return ENDPOINT_NONE;
 	return qp;
 }
@@ -126,9 +126,10 @@ void endpoint_rx(const struct endpoint_profile *pf, struct endpoint_state *st, c
 	endpoint_tick(pf, st, now);
 	if (len < 14)
 		st->stats.rx_bad++;
-	else if (!take_control(pf, st, data, len, now) &&
-		 !endpoint_neighbor_rx(pf, st, data, len, now) &&
-		 !(load_be16(data + 12) == LLDP_ETHERTYPE &&
-		   endpoint_lldp_rx(pf, st, data, len, now)))
+	else if (load_be16(data + 12) == ETHERTYPE_IPV4 ||
+		 (!take_control(pf, st, data, len, now) &&
+		  !endpoint_neighbor_rx(pf, st, data, len, now) &&
+		  !(load_be16(data + 12) == LLDP_ETHERTYPE &&
+		    endpoint_lldp_rx(pf, st, data, len, now))))
 		take_roce(pf, st, data, len, now);
 }

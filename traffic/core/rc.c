@@ -123,17 +123,26 @@ void rc_rx(const struct rc_profile *pf, struct rc_qp *qp, const struct roce_pack
 
 static void tick(const struct rc_profile *pf, struct rc_qp *qp, ns_t now)
 {
+	const ns_t due = ns_min(qp->rq.timer, ns_min(qp->rs.ack_due, qp->rs.gap_due));
+
+	if (ns_before(now, due) && qp->rq.hold.v == 0)
+		return;
 	rc_requester_tick(pf, qp, now);
 	rc_responder_tick(pf, &qp->rs, now);
 }
 
-bool rc_ready(const struct rc_profile *pf, struct rc_qp *qp, enum rc_kind kind, ns_t now)
+// READ responses say what an answer would, so that one waits for them.
+uint32_t rc_kinds(const struct rc_profile *pf, struct rc_qp *qp, ns_t now)
 {
+	uint32_t kinds;
+
 	tick(pf, qp, now);
-	if (kind == RC_ANSWER)
-		return (qp->rs.answer != RC_NO_ANSWER || rc_gap_waits(&qp->rs)) &&
-		       !rc_reads_wait(&qp->rs);
-	return rc_reads_wait(&qp->rs) || rc_requester_ready(pf, qp);
+	if (rc_reads_wait(&qp->rs))
+		return 1u << RC_DATA;
+	kinds = (uint32_t)rc_requester_ready(pf, qp) << RC_DATA;
+	if (qp->rs.answer != RC_NO_ANSWER || rc_gap_waits(&qp->rs))
+		kinds |= 1u << RC_ANSWER;
+	return kinds;
 }
 
 // Responses and requests take turns, so that neither direction starves the other.
@@ -141,9 +150,8 @@ static void tx_data(const struct rc_profile *pf, struct rc_qp *qp, ns_t now,
 		    struct roce_packet *out)
 {
 	const bool responses = rc_reads_wait(&qp->rs);
-	const bool requests = rc_requester_ready(pf, qp);
 
-	qp->responses_last = responses && !(requests && qp->responses_last);
+	qp->responses_last = responses && !(qp->responses_last && rc_requester_ready(pf, qp));
 	if (qp->responses_last)
 		rc_read_response(pf, qp, out);
 	else

@@ -287,8 +287,15 @@ bool rc_post_receive(struct rc_qp *qp, const struct rc_receive *receive);
 void rc_rx(const struct rc_profile *pf, struct rc_qp *qp, const struct roce_packet *packet,
 	   ns_t now);
 
-// True when rc_tx() would send one of this kind at `now`; timers that are due have their effect.
-bool rc_ready(const struct rc_profile *pf, struct rc_qp *qp, enum rc_kind kind, ns_t now);
+// Which kinds rc_tx() would send at `now`, as bits 1 << kind. Timers that are due have their effect
+// here.
+uint32_t rc_kinds(const struct rc_profile *pf, struct rc_qp *qp, ns_t now);
+
+static inline bool rc_ready(const struct rc_profile *pf, struct rc_qp *qp, enum rc_kind kind,
+			    ns_t now)
+{
+	return (rc_kinds(pf, qp, now) >> kind & 1) != 0;
+}
 
 // The next packet of a kind; false when there is none. Its payload points into the memory of the
 // work or region and is to be copied before the next call.
