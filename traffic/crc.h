@@ -10,8 +10,12 @@
 static inline enum roce_crc crc_method(void)
 {
 #if defined(__x86_64__)
-	if (__builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1"))
-		return ROCE_CRC_CLMUL;
-#endif
+	if (!__builtin_cpu_supports("pclmul") || !__builtin_cpu_supports("sse4.1"))
+		return ROCE_CRC_TABLE;
+	if (__builtin_cpu_supports("vpclmulqdq") && __builtin_cpu_supports("avx512f"))
+		return ROCE_CRC_WIDE;
+	return ROCE_CRC_CLMUL;
+#else
 	return ROCE_CRC_TABLE;
+#endif
 }

@@ -116,7 +116,7 @@ enum roce_header {
 };
 
 // The enum roce_header bits of an opcode; 0 for one that this transport does not know.
-uint8_t roce_headers(uint8_t opcode);
+__attribute__((const)) uint8_t roce_headers(uint8_t opcode);
 
 static inline bool roce_opcode_known(uint8_t opcode)
 {
@@ -124,13 +124,14 @@ static inline bool roce_opcode_known(uint8_t opcode)
 }
 
 // Bytes of the extended headers of a known opcode: RETH 16, AETH 4, immediate 4, CNP's 16 reserved.
-uint32_t roce_extended_bytes(uint8_t opcode);
+__attribute__((const)) uint32_t roce_extended_bytes(uint8_t opcode);
 
 // Frame bytes, without FCS, of a packet with this payload (padding to four and ICRC included).
 uint32_t roce_frame_bytes(const struct roce_path *path, uint8_t opcode, uint32_t payload_bytes);
 
-// How the ICRC is made. ROCE_CRC_CLMUL needs PCLMULQDQ and SSE4.1: the caller has asked the CPU.
-enum roce_crc { ROCE_CRC_TABLE, ROCE_CRC_CLMUL };
+// How the ICRC is made, from slow to fast. ROCE_CRC_CLMUL needs PCLMULQDQ and SSE4.1, ROCE_CRC_WIDE
+// VPCLMULQDQ and AVX512F besides: the caller has asked the CPU.
+enum roce_crc { ROCE_CRC_TABLE, ROCE_CRC_CLMUL, ROCE_CRC_WIDE };
 
 // CRC-32 of 802.3 (reflected, polynomial 0x04c11db7) over `len` bytes: `crc` is the value so far,
 // 0xffffffff to begin with, and the result is not inverted.

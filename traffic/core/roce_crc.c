@@ -73,5 +73,5 @@ uint32_t roce_crc32(enum roce_crc method, uint32_t crc, const uint8_t *data, siz
 		return roce_crc_table(crc, data, len);
 	memcpy(head, data, sizeof(head));
 	store_le32(head, load_le32(head) ^ crc);
-	return roce_crc_clmul(head, data + sizeof(head), len - sizeof(head));
+	return roce_crc_multiply(method, head, data + sizeof(head), len - sizeof(head));
 }

@@ -10,8 +10,8 @@
 #include "traffic/core/roce_crc.h"
 
 enum {
-	WORD = 8,
-	WORDS = ROCE_CRC_HEAD_BYTES / WORD,
+	LANE = 16,
+	LANES = ROCE_CRC_HEAD_BYTES / LANE,
 	IPV4_BYTES = 20,
 	IPV6_BYTES = 40,
 	UDP_BYTES = 8,
@@ -19,11 +19,13 @@ enum {
 	IPV6_HEAD = IPV6_BYTES + UDP_BYTES + ROCE_BTH_BYTES,
 	IPV4_AT = ROCE_CRC_HEAD_BYTES - IPV4_HEAD, // in the block
 	IPV6_AT = ROCE_CRC_HEAD_BYTES - IPV6_HEAD,
-	IPV4_SKIP = 2, // whole words of zeros
+	IPV4_SKIP = 1, // lanes of zeros alone
 };
 
 static_assert(IPV6_AT == 4, "an IPv6 head and its four ones fill the block");
-static_assert(IPV4_SKIP * WORD <= IPV4_AT - 4, "zeros only");
+static_assert(IPV4_SKIP * LANE <= IPV4_AT - 4, "zeros only");
+
+typedef uint64_t lane __attribute__((vector_size(LANE)));
 
 struct mask {
 	_Alignas(16) uint8_t keep[ROCE_CRC_HEAD_BYTES];
@@ -54,21 +56,22 @@ static const struct mask ipv6_mask = {
 	},
 };
 
-// The block whose end is at `end`, of which the first `skip` words are zeros and are not read.
+// The block whose end is at `end`, of which the first `skip` lanes are zeros and are not read. It
+// is written by as many bytes as it will be read by.
 static inline void make_head(const struct mask *mask, uint32_t skip, const uint8_t *end,
 			     uint8_t head[ROCE_CRC_HEAD_BYTES])
 {
 	const uint8_t *from = end - ROCE_CRC_HEAD_BYTES;
 
-	memset(head, 0, skip * WORD);
-	for (uint32_t i = skip; i < WORDS; i++) {
-		uint64_t word, keep, ones;
+	memset(head, 0, skip * LANE);
+	for (uint32_t i = skip; i < LANES; i++) {
+		lane raw, keep, ones;
 
-		memcpy(&word, from + i * WORD, WORD);
-		memcpy(&keep, mask->keep + i * WORD, WORD);
-		memcpy(&ones, mask->ones + i * WORD, WORD);
-		word = (word & keep) | ones;
-		memcpy(head + i * WORD, &word, WORD);
+		memcpy(&raw, from + i * LANE, LANE);
+		memcpy(&keep, mask->keep + i * LANE, LANE);
+		memcpy(&ones, mask->ones + i * LANE, LANE);
+		raw = (raw & keep) | ones;
+		memcpy(head + i * LANE, &raw, LANE);
 	}
 }
 
@@ -84,8 +87,8 @@ uint32_t roce_icrc(enum roce_crc method, const uint8_t *frame, uint32_t ip, uint
 		make_head(&ipv6_mask, 0, frame + body, head);
 	else
 		make_head(&ipv4_mask, IPV4_SKIP, frame + body, head);
-	if (method == ROCE_CRC_CLMUL)
-		return ~roce_crc_clmul(head, frame + body, end - body);
+	if (method != ROCE_CRC_TABLE)
+		return ~roce_crc_multiply(method, head, frame + body, end - body);
 	crc = roce_crc_table(0, head, sizeof(head));
 	return ~roce_crc_table(crc, frame + body, end - body);
 }
