@@ -26,7 +26,7 @@ enum {
 	PAGE_BYTES = 4096,
 	MEGABYTE = 1 << 20,
 	FIXED_BYTES = 48 * MEGABYTE, // of the environment itself
-	PORT_BYTES = 2 * MEGABYTE,   // of a driver
+	PORT_BYTES = 4 * MEGABYTE,   // of a driver, and caches of the pool
 	SOFTWARE_MBUFS = 255,        // its rings copy, so few are on their way
 	HARDWARE_MBUFS = 2047,
 	KERNEL_MBUFS = 8191, // AF_XDP fills rings of its own
