@@ -47,8 +47,9 @@ struct worker {
 	ns_t wary_until; // pauses are repeated more often until then
 	struct idle idle;
 	struct lcore_stats stats;
-	// lcore: rw, peers: ro
+	// lcore: rw, others: ro
 	uint32_t asleep; // may need waking, see idle.c
+	uint32_t round;  // odd while it may look at what drivers have mapped, see unmap.h
 };
 
 // All forwarding lcores of the process.

@@ -202,6 +202,23 @@ class Traffic(lab.SmokeTest):
         report = self.run_pair('write', '--duration', '300s', '--timeout', '100ms', status=1)
         self.assertEqual((report['outcome'], report['good']), ('timeout', 0))
 
+    def test_killed(self):
+        """Hosts that vanish with packets on their way leave the switch as it was, whatever its lcore does then."""
+        ports = [lab.memif_port(f'Ethernet{n}', n, self.dir / f'vanish{n}', PORT) for n in range(8)]
+        switch = lab.Switch(self, 'vanish', ports, 'roce = "lossless";\n', args=('--busy-poll',))
+        # On one processor what notices that they went interrupts the lcore somewhere.
+        switch.sandbox = lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        switch.start()
+        for _ in range(4):
+            before = switch.get('/v1/stats')['switch']['tx_packets']
+            hosts = self.start('incast', '--duration', '60s', '--hosts', f'memif:{self.dir}/vanish{{0-7}}', *HOST)
+            lab.wait_for(lambda: switch.get('/v1/stats')['switch']['tx_packets'] > before + 2000, 60, 'packets')
+            hosts.kill()
+            hosts.communicate()
+            switch.wait_link('Ethernet0', up=False)
+        self.assertIsNone(switch.process.poll())
+        self.assert_conserved(switch)
+
     def test_no_switch(self):
         """Ports without a link are named."""
         _, err = self.end(self.start('write', '--hosts', f'memif:{self.dir}/none{{0-1}}', '--link-timeout', '200ms'), 2)
