@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """test_rdma.py BUILD_DIR: the main job as a test, in TAP.
 
-Runs deploy/demo (kernel soft-RoCE hosts, stock perftest) and asserts on what the switch and the
+Runs deploy/demo --rdma (kernel soft-RoCE hosts, stock perftest) and asserts on what the switch and the
 hosts counted, then on what the receivers captured behind the switch: every ICRC must be right, on
 IPv4, IPv6 and tagged frames, those included that the switch turned from ECT to CE.
 """
@@ -66,7 +66,7 @@ def check_conserved(directory):
 def main(argv):
     with tempfile.TemporaryDirectory(prefix='weft-rdma.') as name:
         out = pathlib.Path(name)
-        run = subprocess.run([ROOT / 'deploy/demo', '--no-setup', '--out', out],
+        run = subprocess.run([ROOT / 'deploy/demo', '--rdma', '--no-setup', '--out', out],
                              env={**os.environ, 'WEFT_BUILD': argv[0]}, text=True, check=False,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=DEMO_SECONDS)
         check('demo', run.returncode == 0, run.stdout)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Examples and README run as they say, each in network, mount and process namespaces of its own.
-Arguments: weft-switch, weft, host_dpdk."""
+Arguments: weft-switch, weft, host_dpdk, weft-traffic."""
 import json
 import os
 import re
@@ -15,7 +15,7 @@ import lab
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / 'deploy/examples'
-CLI, HOST = sys.argv.pop(2), sys.argv.pop(2)
+CLI, HOST, TRAFFIC = sys.argv.pop(2), sys.argv.pop(2), sys.argv.pop(2)
 
 # The script of a user in a fresh world: its own interfaces, its own /run. Everything ends with it, since
 # its shell is the first process of a process namespace.
@@ -78,6 +78,17 @@ ready() { ! build/cli/weft show interfaces status | grep -q ' down '; }
 trap 'kill $! 2>/dev/null || true; wait $! || echo "the switch ended with $?"; cat /run/log' EXIT
 eval "$1"
 '''
+# The programs as the scripts of a user find them, and ahead of others where the machine is busy.
+PROGRAMS = PRELUDE + r'''mkdir -p /run/build/dataplane /run/build/cli /run/build/traffic /run/tmp
+ln -s "$SWITCH" /run/build/dataplane/weft-switch
+ln -s "$CLI" /run/build/cli/weft
+ln -s "$TRAFFIC" /run/build/traffic/weft-traffic
+PATH=/run/build/dataplane:/run/build/cli:/run/build/traffic:$PATH
+renice -n -20 $$ >/dev/null
+export TMPDIR=/run/tmp
+alone() { ! pgrep weft- && [ -z "$(ls /run/tmp)" ]; }
+eval "$1"
+'''
 # Counters of queue 0 depend on what else the hosts tell each other.
 CHATTER = re.compile(r'^(Ethernet\d+ UC0) \S+ \S+')
 
@@ -91,22 +102,29 @@ def fences(title):
     return re.findall(r'^```\n(.*?)^```', section(title), re.M | re.S)
 
 
+def numberless(line):
+    """A line of the demo without what differs from run to run."""
+    line = ' '.join(re.sub(r'^(yes|-  ) ', 'any ', line).split())
+    return re.sub(r'\((port|marked|paused|none|peer)\)|cause: \w+', '(cause)', re.sub(r'[-+]?[\d,]*\d(\.\d+)?', 'N', line))
+
+
 def shape(text):
     lines = (' '.join(line.split()) for line in text.strip().splitlines())
     return [CHATTER.sub(r'\1 any any', re.sub('-+', '-', line)) for line in lines]
 
 
 class Examples(lab.SmokeTest):
-    def unshared(self, text, *args, seconds=120):
+    def unshared(self, text, *args, seconds=120, proof='every packet is accounted for'):
         """Runs a script in a world of its own; nothing of it is left."""
         env = {**os.environ, 'SWITCH': str(Path(lab.SWITCH).resolve()), 'CLI': str(Path(CLI).resolve()),
-               'HOST': str(Path(HOST).resolve()), 'EXAMPLES': str(EXAMPLES)}
+               'HOST': str(Path(HOST).resolve()), 'TRAFFIC': str(Path(TRAFFIC).resolve()),
+               'EXAMPLES': str(EXAMPLES), 'DEPLOY': str(EXAMPLES.parent)}
         done = subprocess.run(['unshare', '--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc', '--',
                                'bash', '-c', text, 'world', *args], capture_output=True, text=True, check=False,
                               timeout=seconds, env=env)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertNotIn('the switch ended with', done.stdout)
-        self.assertIn('every packet is accounted for', done.stdout)
+        self.assertIn(proof, done.stdout)
         return done.stdout
 
     def world(self, example, script, before='', after=''):
@@ -162,6 +180,41 @@ for i in 1 2 3 4; do test -S /run/weft/vhost/vm$i.sock; done
                 self.assertEqual(shape(have), shape(want))
         for have, want in zip(parts[1::2][len(shows) // 2:], ('It would change:', 'pfc_wd Ethernet0', '+ vlan 20', 'the change stays')):
             self.assertIn(want, have)
+
+    def test_ci(self):
+        """The CI job says that all holds, or what does not, and leaves nothing behind, whatever ends it."""
+        out = self.unshared(PROGRAMS, '''
+LEAST_GOODPUT=0 "$EXAMPLES/ci-incast" 2>&1
+alone
+! LEAST_GOODPUT=9 "$EXAMPLES/ci-incast" 2>/dev/null
+"$EXAMPLES/ci-incast" 2>/dev/null & job=$!
+within 60 pgrep weft-traffic
+kill -TERM $job
+! wait $job
+alone''', seconds=400)
+        words = re.findall('^(ok|FAIL) ', out, re.M)
+        self.assertEqual((words.count('ok'), words.count('FAIL')), (15, 1), out)
+        self.assertRegex(out, r'FAIL goodput 0\.\d+ of 0\.926 Gb/s')     # 1G x 1024 / (1024 + 58 + 24)
+
+    def test_demo(self):
+        """deploy/demo shows what README shows, and leaves nothing behind, whatever ends it."""
+        out = self.unshared(PROGRAMS, '''
+export WEFT_BUILD=/run/build
+"$DEPLOY/demo" --no-setup --any-speed --out /run/out
+alone
+tail -qn 1 /run/out/*.log
+"$DEPLOY/demo" --no-setup --out /run/out >/dev/null & demo=$!
+within 60 pgrep weft-traffic
+kill -TERM $demo
+! wait $demo
+alone''', seconds=400)
+        have = [numberless(line) for line in out.splitlines()]
+        shown = re.search(r'^```\n(== incast.*?)\n```', (ROOT / 'README.md').read_text(), re.M | re.S)[1]
+        for line in shown.splitlines():
+            if line != '...':
+                self.assertIn(numberless(line), have)
+        self.assertEqual(sum(line.startswith('any ') for line in have), 18)
+        self.assertEqual(out.count('every packet is accounted for'), 5)
 
     def test_wrong_words(self):
         for words in ((), ('sideways',), ('up', '0'), ('up', 'x'), ('up', '100'), ('down', '-1')):
