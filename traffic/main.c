@@ -62,8 +62,14 @@ int main(int argc, char **argv)
 	catch_signals();
 	if (config.run.workload == TRAFFIC_PERFTEST)
 		return perftest_run(&config, &run_stop);
-	if (run_open(&run, &config) == 0 && run_job(&run) == 0)
-		status = print(&run);
+	if (run_open(&run, &config) == 0) {
+		const int rc = run_job(&run);
+
+		if (rc == 0)
+			status = print(&run);
+		else if (rc == -EINTR)
+			status = EXIT_FAILURE;
+	}
 	run_close(&run);
 	return status;
 }

@@ -24,8 +24,10 @@ enum {
 	MBUF_CACHE = 128,
 	PAIR_RING = 64, // frames on their way between two hosts of a pair
 	WAIT_STEP_US = 2000,
-	START_STEPS = 25, // of these between two tries to start a port
-	NAMED_MAX = 4,    // ports that a line names
+	START_STEPS = 25,    // of these between two tries to start a port
+	RESTART_STEPS = 500, // and until one that has started is started again
+	CAUTIOUS = 256,      // frames without a refusal before they are built in bursts again
+	NAMED_MAX = 4,       // ports that a line names
 };
 
 static int fail(const struct port_host *host, const char *what, int rc)
@@ -126,10 +128,19 @@ int port_hosts_open(struct port_host *host, uint32_t count)
 
 // --- links ------------------------------------------------------------------------------------
 
-// A memif client cannot start before its switch listens, and when that goes away in between it has
-// to be started again.
-static void try_start(struct port_host *host)
+static bool is_memif(const struct port_host *host)
 {
+	return strncmp(host->device, "net_memif", 9) == 0;
+}
+
+// A memif client cannot start before its switch listens, and when that goes away in between it has
+// to be started again. What else has started is on its way: a start would begin it anew.
+static void try_start(struct port_host *host, uint64_t step)
+{
+	if (step % START_STEPS != 0)
+		return;
+	if (host->started && (step == 0 || step % RESTART_STEPS != 0 || !is_memif(host)))
+		return;
 	if (host->started)
 		rte_eth_dev_stop(host->ethdev);
 	host->started = rte_eth_dev_start(host->ethdev) == 0;
@@ -145,7 +156,7 @@ static bool is_up(const struct port_host *host)
 	       link.link_status == RTE_ETH_LINK_UP;
 }
 
-static uint32_t count_down(struct port_host *host, uint32_t count, bool start)
+static uint32_t count_down(struct port_host *host, uint32_t count, uint64_t step)
 {
 	uint32_t down = 0;
 
@@ -153,13 +164,12 @@ static uint32_t count_down(struct port_host *host, uint32_t count, bool start)
 		if (is_up(&host[i]))
 			continue;
 		down++;
-		if (start)
-			try_start(&host[i]);
+		try_start(&host[i], step);
 	}
 	return down;
 }
 
-static int name_down(const struct port_host *host, uint32_t count)
+static void name_down(const struct port_host *host, uint32_t count)
 {
 	uint32_t down = 0;
 
@@ -171,7 +181,6 @@ static int name_down(const struct port_host *host, uint32_t count)
 	}
 	if (down > NAMED_MAX)
 		fprintf(stderr, "weft-traffic: and %u more\n", down - NAMED_MAX);
-	return -ENOLINK;
 }
 
 int port_hosts_wait(struct port_host *host, uint32_t count, uint64_t timeout_ns,
@@ -180,11 +189,31 @@ int port_hosts_wait(struct port_host *host, uint32_t count, uint64_t timeout_ns,
 	const uint64_t steps = timeout_ns / 1000 / WAIT_STEP_US;
 
 	for (uint64_t step = 0; step <= steps && !*stop; step++) {
-		if (count_down(host, count, step % START_STEPS == 0) == 0)
+		if (count_down(host, count, step) == 0)
 			return 0;
 		rte_delay_us_sleep(WAIT_STEP_US);
 	}
-	return *stop ? -EINTR : name_down(host, count);
+	if (*stop)
+		fputs("weft-traffic: stopped while it waited for links\n", stderr);
+	name_down(host, count);
+	return *stop ? -EINTR : -ENOLINK;
+}
+
+int port_hosts_check(struct port_host *host, uint32_t count, ns_t now)
+{
+	bool gone = false;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const bool down = !is_up(&host[i]);
+
+		if (down && !host[i].down)
+			host[i].down_since = now;
+		host[i].down = down;
+		gone |= down && ns_since(now, host[i].down_since) >= PORT_HOST_DOWN_NS;
+	}
+	if (gone)
+		name_down(host, count);
+	return gone ? -ENOLINK : 0;
 }
 
 // --- frames -----------------------------------------------------------------------------------
@@ -222,11 +251,14 @@ static uint32_t make(struct port_host *host, uint8_t *out, ns_t now)
 	return len != 0 ? len : endpoint_tx(&host->profile, host->endpoint, now, out);
 }
 
-// Builds frames while the endpoint has some that may leave and there are mbufs.
+// Builds frames while the endpoint has some that may leave and there are mbufs. A frame that is
+// built does not obey a pause any more: while the driver refuses some, there is one at most.
 static void build(struct port_host *host, ns_t now)
 {
+	const uint32_t most = host->one_by_one != 0 ? 1 : PORT_HOST_TX_BURST;
+
 	host->pending_at = 0;
-	while (host->pending_count < PORT_HOST_TX_BURST) {
+	while (host->pending_count < most) {
 		struct rte_mbuf *m = rte_pktmbuf_alloc(host->pool);
 		uint32_t len;
 
@@ -243,6 +275,12 @@ static void build(struct port_host *host, ns_t now)
 	}
 }
 
+static void drop_pending(struct port_host *host)
+{
+	rte_pktmbuf_free_bulk(host->pending + host->pending_at, host->pending_count);
+	host->pending_count = 0;
+}
+
 uint32_t port_host_transmit(struct port_host *host, ns_t now)
 {
 	uint16_t taken;
@@ -255,14 +293,19 @@ uint32_t port_host_transmit(struct port_host *host, ns_t now)
 				 (uint16_t)host->pending_count);
 	host->pending_at += taken;
 	host->pending_count -= taken;
+	if (host->pending_count != 0)
+		host->one_by_one = CAUTIOUS;
+	else if (host->one_by_one != 0)
+		host->one_by_one--;
+	if (taken == 0 && host->down)
+		drop_pending(host);
 	return taken;
 }
 
 void port_hosts_close(struct port_host *host, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		rte_pktmbuf_free_bulk(host[i].pending + host[i].pending_at, host[i].pending_count);
-		host[i].pending_count = 0;
+		drop_pending(&host[i]);
 		if (!host[i].open)
 			continue;
 		if (host[i].started)

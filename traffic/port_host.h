@@ -17,6 +17,9 @@
 
 enum { PORT_HOST_BURST = 32, PORT_HOST_TX_BURST = 8 };
 
+// How long a link may be away while the job runs.
+enum { PORT_HOST_DOWN_NS = 1000000000 };
+
 struct port_host {
 	struct endpoint_profile profile;
 	struct endpoint_state *endpoint;
@@ -29,6 +32,9 @@ struct port_host {
 	struct rte_mbuf *pending[PORT_HOST_TX_BURST]; // built, not yet taken by the driver
 	uint32_t pending_at;
 	uint32_t pending_count;
+	uint32_t one_by_one; // frames that are still to be built one at a time
+	bool down;           // no link, when it was last looked at
+	ns_t down_since;
 	uint64_t unreadable; // frames in pieces that could not be put together
 };
 
@@ -36,10 +42,14 @@ struct port_host {
 int port_hosts_open(struct port_host *host, uint32_t count);
 
 // Waits until all have a link, starting again what cannot start yet (a memif client whose switch
-// does not listen). 0; -ENOLINK after a line that names those without; -EINTR when *stop became
-// set.
+// does not listen). 0; -ENOLINK, or -EINTR when *stop became set, after lines that name those
+// without.
 int port_hosts_wait(struct port_host *host, uint32_t count, uint64_t timeout_ns,
 		    const volatile sig_atomic_t *stop);
+
+// Looks at the links. 0, or -ENOLINK after lines that name those without when one has been away for
+// PORT_HOST_DOWN_NS. Frames of a host without a link are lost, so that its timers run on.
+int port_hosts_check(struct port_host *host, uint32_t count, ns_t now);
 
 // Receives what has come and returns how many frames.
 uint32_t port_host_receive(struct port_host *host, ns_t now);

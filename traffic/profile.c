@@ -9,8 +9,6 @@
 #include <string.h>
 
 enum {
-	CNP_DSCP = 48,
-	CNP_PRIO = 6,
 	QUANTA = UINT16_MAX,
 	ACK_EVERY = 16,
 	ACK_DELAY_NS = 10000,
@@ -63,7 +61,6 @@ static void set_trouble(const struct traffic_config *config, const struct troubl
 	const uint8_t paused = config->run.pfc ? (uint8_t)(1 << config->run.priority) : 0;
 
 	out->trouble = (struct endpoint_trouble){
-		.storm = (uint8_t)trouble->storm,
 		.storm_quanta = (uint16_t)trouble->storm_quanta,
 		.storm_gap_ns = trouble->storm_gap,
 		.storm_start = { trouble->storm_start },
@@ -114,7 +111,7 @@ void profile_make(const struct traffic_config *config, const struct workload *wo
 		.mtu = ROCE_OVERHEAD_MAX - ETHERNET_BYTES + (uint32_t)run->mtu,
 		.obey = run->pfc ? 0xff : 0,
 		.burst_ns = run->burst,
-		.cnp_dscp = CNP_DSCP,
+		.cnp_dscp = PROFILE_CNP_DSCP,
 		.dcqcn = run->congestion_control,
 		.rc = make_rc(run),
 		.crc = crc,
@@ -127,8 +124,21 @@ void profile_make(const struct traffic_config *config, const struct workload *wo
 	};
 	set_address(config, rank, out);
 	out->dscp_to_prio[run->dscp] = (uint8_t)run->priority;
-	out->dscp_to_prio[CNP_DSCP] = CNP_PRIO;
+	out->dscp_to_prio[PROFILE_CNP_DSCP] = PROFILE_CNP_PRIO;
 	dcqcn_build(&config->dcqcn[0], out->bps, &out->rp, &out->np);
 	if (trouble != NULL)
 		set_trouble(config, trouble, out);
+}
+
+void profile_begin(const struct traffic_config *config, uint32_t rank, ns_t now,
+		   struct endpoint_profile *pf)
+{
+	const struct trouble_config *trouble = traffic_trouble(config, rank);
+
+	if (trouble == NULL)
+		return;
+	pf->trouble.storm = (uint8_t)trouble->storm;
+	pf->trouble.storm_start = ns_add(now, trouble->storm_start);
+	if (trouble->storm_stop != 0)
+		pf->trouble.storm_stop = ns_add(now, trouble->storm_stop);
 }

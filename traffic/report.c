@@ -156,6 +156,7 @@ static void make_rank(const struct report_input *in, uint32_t i, struct report *
 	out->timeouts += host->rc.timeouts;
 	out->cnps += host->stats.rx_cnp;
 	out->icrc_errors += host->stats.rx_icrc;
+	out->unreadable += host->unreadable;
 	if (in->config->run.pfc)
 		out->lossless_drops += prio->rx_overflow + host->rc.naks_sent;
 }
@@ -281,5 +282,6 @@ void report_make(const struct report_input *in, struct report *out)
 	out->ceiling_ratio = out->goodput_gbps / out->ceiling_gbps;
 	out->good = in->outcome != REPORT_TIMEOUT && in->outcome != REPORT_FAILED &&
 		    out->failed == 0 && out->wrong == 0 && out->lossless_drops == 0 &&
-		    (!run->pfc || out->retransmits == 0);
+		    (!run->pfc || out->retransmits == 0) && !in->stuck &&
+		    (in->outcome != REPORT_STOPPED || out->iterations != 0);
 }

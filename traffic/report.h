@@ -43,6 +43,7 @@ struct report_host {
 	struct job_rank_result job;
 	uint64_t paused_ns; // of the priority of the data
 	uint64_t pausing_ns;
+	uint64_t unreadable;
 };
 
 struct report_input {
@@ -52,6 +53,7 @@ struct report_input {
 	const struct job_flow_result *flow; // one of each flow
 	const struct report_host *host;     // one of each host
 	uint64_t elapsed_ns;
+	bool stuck; // the job was stopped, and never done with what was on its way
 	enum report_outcome outcome;
 };
 

@@ -95,6 +95,9 @@ static void put_summary(const struct report *r, FILE *out)
 		r->pauses_received, r->pauses_sent);
 	if (r->icrc_errors != 0)
 		fprintf(out, "frames with a wrong ICRC: %" PRIu64 "\n", r->icrc_errors);
+	if (r->unreadable != 0)
+		fprintf(out, "frames in pieces that do not go together: %" PRIu64 "\n",
+			r->unreadable);
 	if (r->failed != 0)
 		fprintf(out, "failed messages: %" PRIu64 ", the first: %s\n", r->failed, r->error);
 }

@@ -16,14 +16,17 @@
 
 #include <rte_pause.h>
 
+#include "traffic/profile.h"
+
 enum {
 	SPINS = 16,  // rounds without a frame before it gives way
 	YIELDS = 64, // and before it sleeps
 	NAP_NS = 20000,
 	LOOK_NS = 200000,       // between two looks at what hosts wait for
+	CHECK_NS = 100000000,   // and at their links
 	POSTS_MAX = 64,         // of a host in one turn
-	QUIET_NS = 20000000,    // without ARP or ND: all addresses are known
-	SETTLE_NS = 2000000000, // at most so long for that
+	QUIET_NS = 20000000,    // without ARP or ND, and all addresses are known
+	SETTLE_NS = 3500000000, // at most so long for that: a lost question is asked again
 	LINGER_NS = 20000000,   // for what is still on its way
 	SECOND_NS = 1000000000,
 	LAST_NS = 2000000000, // for work that a stopped job still has on its way
@@ -130,6 +133,14 @@ static void look(struct run *run, ns_t now)
 	}
 }
 
+static void check_links(struct run *run, ns_t now)
+{
+	if (run->link_lost || ns_before(now, run->check_at))
+		return;
+	run->check_at = ns_add(now, CHECK_NS);
+	run->link_lost = port_hosts_check(run->host, run->host_count, now) != 0;
+}
+
 static void show_progress(struct run *run, ns_t now)
 {
 	static struct job_result result;
@@ -163,6 +174,15 @@ static uint64_t neighbor_frames(const struct run *run)
 	return sum;
 }
 
+static bool all_resolved(const struct run *run)
+{
+	for (uint32_t i = 0; i < run->host_count; i++) {
+		if (!endpoint_resolved(run->host[i].endpoint))
+			return false;
+	}
+	return true;
+}
+
 // Hosts find each other, so that what is measured does not have that in it.
 static void settle(struct run *run)
 {
@@ -175,7 +195,7 @@ static void settle(struct run *run)
 
 		if (frames != seen)
 			quiet = now;
-		else if (frames != 0 && ns_since(now, quiet) >= QUIET_NS)
+		else if (ns_since(now, quiet) >= QUIET_NS && all_resolved(run))
 			return;
 		seen = frames;
 		round_of_hosts(run);
@@ -190,13 +210,32 @@ static void linger(struct run *run)
 		round_of_hosts(run);
 }
 
+// Once when the job begins and once when it ends: leaves what was between.
+static void count_pauses(struct run *run, ns_t now)
+{
+	const prio_t prio = { (uint8_t)run->config->run.priority };
+
+	for (uint32_t i = 0; i < run->host_count; i++) {
+		const struct endpoint_state *endpoint = run->host[i].endpoint;
+		struct run_pause *pause = &run->pause[i];
+
+		pause->held_ns = endpoint_paused_ns(endpoint, prio, now) - pause->held_ns;
+		pause->holding_ns = endpoint_pausing_ns(endpoint, prio, now) - pause->holding_ns;
+	}
+}
+
 static void begin(struct run *run)
 {
 	run->begun = clock_now(&run->clock);
 	run->look_at = run->begun;
+	run->check_at = run->begun;
 	run->progress_at = ns_add(run->begun, SECOND_NS);
 	run->job_runs = true;
-	// Times of flows count from here.
+	run->ended = run->begun;
+	count_pauses(run, run->begun);
+	// Times of flows and storms count from here.
+	for (uint32_t i = 0; i < run->host_count; i++)
+		profile_begin(run->config, i, run->begun, &run->host[i].profile);
 	for (uint32_t i = 0; i < run->workload.job.flow_count; i++) {
 		struct job_flow *flow = &run->workload.flow[i];
 
@@ -214,6 +253,8 @@ static enum report_outcome interrupted(const struct run *run, ns_t now)
 {
 	if (run_stop)
 		return REPORT_STOPPED;
+	if (run->link_lost)
+		return REPORT_FAILED;
 	return ns_since(now, run->begun) >= run->config->run.timeout ? REPORT_TIMEOUT : REPORT_DONE;
 }
 
@@ -225,6 +266,7 @@ static void run_to_end(struct run *run)
 		round_of_hosts(run);
 		run->ended = clock_now(&run->clock);
 		look(run, run->ended);
+		check_links(run, run->ended);
 		show_progress(run, run->ended);
 		if (run->outcome != REPORT_DONE)
 			continue;
@@ -232,8 +274,9 @@ static void run_to_end(struct run *run)
 		if (run->outcome == REPORT_DONE)
 			continue;
 		job_stop(run->job);
-		end = ns_add(run->ended, LAST_NS);
+		end = run->link_lost ? run->ended : ns_add(run->ended, LAST_NS);
 	}
+	run->stuck = job_state(run->job) == JOB_RUNNING;
 	if (job_state(run->job) == JOB_FAILED)
 		run->outcome = REPORT_FAILED;
 	if (run->shows_progress)
@@ -254,6 +297,7 @@ int run_job(struct run *run)
 	settle(run);
 	begin(run);
 	run_to_end(run);
+	count_pauses(run, run->ended);
 	linger(run);
 	return 0;
 }

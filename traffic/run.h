@@ -7,6 +7,12 @@
 #include "traffic/port_host.h"
 #include "traffic/report.h"
 
+// Time for which a host was held, and held its peer, while the job ran.
+struct run_pause {
+	uint64_t held_ns;
+	uint64_t holding_ns;
+};
+
 struct run {
 	const struct traffic_config *config;
 	struct workload workload;
@@ -15,13 +21,17 @@ struct run {
 	struct port_host *host;
 	struct rc_region *region; // the memory of each host that its peers reach
 	void **memory;            // of each endpoint
+	struct run_pause *pause;  // of each host
 	uint32_t host_count;
 	uint32_t empty_turns; // rounds in which nothing moved
 	bool has_dpdk;
 	bool job_runs;
+	bool link_lost;
+	bool stuck; // stopped, and work is still on its way
 	ns_t begun; // of the job
 	ns_t ended;
 	ns_t look_at;     // at what hosts wait for, next time
+	ns_t check_at;    // the links, next time
 	ns_t progress_at; // next line of progress
 	bool shows_progress;
 	uint64_t shown_bytes;

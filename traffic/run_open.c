@@ -142,7 +142,10 @@ int run_open(struct run *run, const struct traffic_config *config)
 	run->host = calloc(run->host_count, sizeof(*run->host));
 	run->region = calloc(run->host_count, sizeof(*run->region));
 	run->memory = calloc(run->host_count, sizeof(*run->memory));
-	rc = run->host == NULL || run->region == NULL || run->memory == NULL ? -ENOMEM : 0;
+	run->pause = calloc(run->host_count, sizeof(*run->pause));
+	rc = run->host == NULL || run->region == NULL || run->memory == NULL || run->pause == NULL ?
+		     -ENOMEM :
+		     0;
 	if (rc == 0) {
 		name_devices(run);
 		rc = make_job(run);
@@ -174,6 +177,7 @@ void run_close(struct run *run)
 		free(run->region[i].data);
 	free(run->job);
 	workload_free(&run->workload);
+	free(run->pause);
 	free(run->memory);
 	free(run->region);
 	free(run->host);
@@ -184,12 +188,11 @@ void run_close(struct run *run)
 static void read_host(struct run *run, uint32_t rank, struct report_host *out)
 {
 	const struct port_host *host = &run->host[rank];
-	const prio_t prio = { (uint8_t)run->config->run.priority };
-
 	endpoint_stats_read(&host->profile, host->endpoint, &out->stats, &out->rc);
 	job_rank_result(run->job, rank, &out->job);
-	out->paused_ns = endpoint_paused_ns(host->endpoint, prio, run->ended);
-	out->pausing_ns = endpoint_pausing_ns(host->endpoint, prio, run->ended);
+	out->paused_ns = run->pause[rank].held_ns;
+	out->pausing_ns = run->pause[rank].holding_ns;
+	out->unreadable = host->unreadable;
 }
 
 int run_report(struct run *run, struct report *report)
@@ -216,6 +219,7 @@ int run_report(struct run *run, struct report *report)
 					    .flow = flow,
 					    .host = host,
 					    .elapsed_ns = ns_since(run->ended, run->begun),
+					    .stuck = run->stuck,
 					    .outcome = run->outcome },
 		    report);
 	rc = 0;

@@ -195,17 +195,46 @@ static double load_of(const struct traffic_config *config, const struct workload
 	return (out > in ? out : in) / (double)traffic_host_bps(config, rank);
 }
 
+// Seconds of payload on the line of a host whose part in a collective takes longest.
+static double collective_seconds(const struct traffic_config *config,
+				 const struct collective_config *collective)
+{
+	double worst = 0;
+
+	for (uint32_t rank = 0; rank < collective->rank_count; rank++) {
+		uint64_t out = 0, in = 0;
+		double seconds;
+
+		for (uint32_t i = 0; i < collective_send_count(collective, rank); i++)
+			out += collective_send(collective, rank, i).bytes;
+		for (uint32_t i = 0; i < collective_receive_count(collective, rank); i++)
+			in += collective_receive(collective, rank, i).bytes;
+		seconds = 8.0 * (double)(out > in ? out : in) /
+			  (double)traffic_host_bps(config, rank);
+		worst = seconds > worst ? seconds : worst;
+	}
+	return worst;
+}
+
+// The rate of the busiest port in a collective that takes as long as the last host needs.
+static double collective_ceiling(const struct traffic_config *config,
+				 const struct collective_config *collective)
+{
+	const uint64_t piece = collective_send(collective, 0, 0).bytes;
+	const double seconds = collective_seconds(config, collective);
+	const double bps = seconds == 0 ? (double)config->run.speed :
+					  8.0 * (double)collective_port_bytes(collective) / seconds;
+
+	return bps * workload_efficiency(config, RC_WRITE, piece == 0 ? 1 : piece);
+}
+
 double workload_ceiling_bps(const struct traffic_config *config, const struct workload *workload)
 {
 	const struct job_config *job = &workload->job;
 	double worst = 0;
-	uint64_t piece;
 
-	if (job->iterations != 0) {
-		piece = collective_send(&job->collective, 0, 0).bytes;
-		return (double)config->run.speed *
-		       workload_efficiency(config, RC_WRITE, piece == 0 ? 1 : piece);
-	}
+	if (job->iterations != 0)
+		return collective_ceiling(config, &job->collective);
 	for (uint32_t rank = 0; rank < workload->host_count; rank++) {
 		const double load = load_of(config, workload, rank);
 

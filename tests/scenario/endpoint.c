@@ -198,6 +198,7 @@ TABLE_TEST(endpoint, wire, row, wire_rows)
 	}
 	net_join(bed.net, bed.end[0].node, 0, bed.end[1].node, 0, 10 * GBPS, DELAY_NS);
 	connect_over(&bed, 0, 0, 1, 3, DSCP, row->ipv6);
+	cr_assert_not(endpoint_resolved(net_endpoint(bed.net, bed.end[0].node)));
 	from = row->op == RC_READ ? bed.end[1].memory : local;
 	to = row->op == RC_READ ? local : bed.end[1].memory;
 	for (uint64_t i = 0; i < row->bytes; i++)
@@ -210,6 +211,7 @@ TABLE_TEST(endpoint, wire, row, wire_rows)
 	}
 	post(&bed, 0, 0, &work);
 	cr_assert(net_run_dry(bed.net, 3000 * MS), "%s: does not end", row->what);
+	cr_assert(endpoint_resolved(net_endpoint(bed.net, bed.end[0].node)));
 	cr_assert(complete(&bed, 0, &done), "%s: not completed", row->what);
 	cr_assert_eq(done.id, 77);
 	cr_assert_eq(done.status, RC_OK);

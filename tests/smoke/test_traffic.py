@@ -225,6 +225,32 @@ class Traffic(lab.SmokeTest):
         for rank in (0, 1):
             self.assertIn(f'host {rank}: no link: net_memif{rank},role=client,socket={self.dir}/none{rank}', err)
 
+    def test_switch_goes(self):
+        """A run whose links go away ends, says whose, and prints what was measured."""
+        switch = self.switch('gone', 2)
+        process = self.start('write', '--hosts', f'memif:{self.dir}/gone{{0-1}}', '--duration', '300s', '--json',
+                             '--progress', *HOST)
+        line = b''
+        while b'Gb/s' not in line:
+            line += process.stderr.buffer.read1(4096)
+        switch.stop()
+        out, err = self.end(process, 1)
+        report = json.loads(out)
+        self.assertEqual((report['outcome'], report['good']), ('failed', 0))
+        self.assertGreater(report['iterations'], 0)
+        self.assertLess(report['seconds'], 200)
+        for rank in (0, 1):
+            self.assertIn(f'host {rank}: no link: net_memif{rank},', err)
+
+    def test_stopped_without_link(self):
+        """Ctrl-C while it waits for links says so."""
+        process = self.start('write', '--hosts', f'memif:{self.dir}/never{{0-1}}', '--link-timeout', '200s')
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        _, err = self.end(process, 1)
+        self.assertIn('stopped while it waited for links', err)
+        self.assertIn('host 0: no link: net_memif0,', err)
+
     def test_switch_comes_later(self):
         """Hosts may start first."""
         process = self.start('write', '--hosts', f'memif:{self.dir}/later{{0-1}}', '--json', *HOST)

@@ -41,7 +41,7 @@ static void set(enum traffic_workload workload, uint32_t hosts, uint64_t size)
 	cr_assert_eq(workload_make(&bed.config, hosts, &bed.workload), 0);
 }
 
-static void make(uint64_t elapsed_ns, enum report_outcome outcome)
+static void make_stuck(uint64_t elapsed_ns, enum report_outcome outcome, bool stuck)
 {
 	report_make(&(struct report_input){ .config = &bed.config,
 					    .workload = &bed.workload,
@@ -49,8 +49,14 @@ static void make(uint64_t elapsed_ns, enum report_outcome outcome)
 					    .flow = bed.flow,
 					    .host = bed.host,
 					    .elapsed_ns = elapsed_ns,
+					    .stuck = stuck,
 					    .outcome = outcome },
 		    &bed.report);
+}
+
+static void make(uint64_t elapsed_ns, enum report_outcome outcome)
+{
+	make_stuck(elapsed_ns, outcome, false);
 }
 
 // --- ceilings ---------------------------------------------------------------------------------
@@ -122,6 +128,37 @@ TABLE_TEST(traffic_report, ceiling, row, shapes)
 	}
 	one = 1e9 * workload_efficiency(&bed.config, bed.workload.flow[0].op, 1 << 20);
 	cr_expect_float_eq(workload_ceiling_bps(&bed.config, &bed.workload), row->lines * one, 1,
+			   "%s", row->what);
+}
+
+// Collectives of four in which everybody carries the same: the slowest host says how long it takes.
+struct slow_row {
+	const char *what;
+	enum traffic_workload workload;
+	uint64_t slow_bps; // of host 1
+	double ratio;      // of the ceiling to that with all hosts at 1G
+};
+
+static const struct slow_row slow_rows[] = {
+	{ "all alike", TRAFFIC_ALL_REDUCE, 1000000000, 1 },
+	{ "one at half speed", TRAFFIC_ALL_REDUCE, 500000000, 0.5 },
+	{ "one that is faster than all others", TRAFFIC_ALL_GATHER, 2000000000, 1 },
+	{ "an all-to-all", TRAFFIC_ALL_TO_ALL, 250000000, 0.25 },
+};
+
+TABLE_TEST(traffic_report, slow_host, row, slow_rows)
+{
+	double all;
+	double ideal;
+
+	set(row->workload, 4, 1 << 20);
+	all = workload_ceiling_bps(&bed.config, &bed.workload);
+	ideal = workload_ideal_ns(&bed.config, &bed.workload);
+	bed.config.rank[0] = (struct rank_config){ .rank = 1, .speed = row->slow_bps };
+	bed.config.rank_count = 1;
+	cr_expect_float_eq(workload_ceiling_bps(&bed.config, &bed.workload) / all, row->ratio, 1e-9,
+			   "%s", row->what);
+	cr_expect_float_eq(ideal / workload_ideal_ns(&bed.config, &bed.workload), row->ratio, 1e-9,
 			   "%s", row->what);
 }
 
@@ -200,7 +237,6 @@ struct fault_row {
 
 static const struct fault_row faults[] = {
 	{ "nothing", 0, 0, 0, 0, true, REPORT_DONE, 0, true },
-	{ "ended by a signal, which is no fault", 0, 0, 0, 0, true, REPORT_STOPPED, 0, true },
 	{ "not over in time", 0, 0, 0, 0, true, REPORT_TIMEOUT, 0, false },
 	{ "sent again with PFC", 1, 0, 0, 0, true, REPORT_DONE, 0, false },
 	{ "a gap with PFC", 0, 1, 0, 0, true, REPORT_DONE, 1, false },
@@ -220,6 +256,28 @@ TABLE_TEST(traffic_report, fault, row, faults)
 	make(1000, row->outcome);
 	cr_expect_eq(bed.report.lossless_drops, row->drops, "%s", row->what);
 	cr_expect_eq(bed.report.good, row->good, "%s", row->what);
+}
+
+struct stop_row {
+	const char *what;
+	uint64_t messages; // done before
+	bool stuck;
+	bool good;
+};
+
+static const struct stop_row stops[] = {
+	{ "after messages, which is no fault", 3, false, true },
+	{ "before anything was measured", 0, false, false },
+	{ "while messages were on their way for ever", 3, true, false },
+};
+
+TABLE_TEST(traffic_report, stop, row, stops)
+{
+	set(TRAFFIC_WRITE, 2, 1000);
+	bed.flow[0].messages = row->messages;
+	make_stuck(1000, REPORT_STOPPED, row->stuck);
+	cr_expect_eq(bed.report.good, row->good, "%s", row->what);
+	cr_expect_str_eq(bed.report.outcome, "stopped", "%s", row->what);
 }
 
 // 64 MiB ring all-reduce of 8 at 100G: at 12.5 GB/s of payload it takes 9395.24 us.
