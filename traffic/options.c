@@ -14,6 +14,7 @@
 #include "sys/cfg_value.h"
 #include "sys/nearest.h"
 #include "traffic/options_help.h"
+#include "traffic/profile.h"
 #include "traffic/spec.h"
 
 enum { KEY_BYTES = CONFIG_NAME_BYTES, ALLOWED_BYTES = 256, TEXT_BYTES = 512, WORDS_MAX = 16 };
@@ -423,6 +424,9 @@ static enum options_verdict judge(const struct parser *parser)
 		return OPTIONS_WRONG;
 	if ((run->ring & (run->ring - 1)) != 0)
 		return refuse(parser, "--ring %u: is not a power of two", (uint32_t)run->ring);
+	if (run->dscp == PROFILE_CNP_DSCP)
+		return refuse(parser, "--dscp %u: is that of CNPs, which go in priority %u",
+			      PROFILE_CNP_DSCP, PROFILE_CNP_PRIO);
 	if (workload == TRAFFIC_PERFTEST)
 		return judge_perftest(parser, count);
 	if (count < 2)

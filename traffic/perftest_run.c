@@ -28,6 +28,7 @@ enum {
 	SPINS = 64, // rounds without a frame before it sleeps
 	NAP_NS = 20000,
 	LINGER_NS = 20000000, // for the last ACKs, and TCP's end
+	CHECK_NS = 100000000, // between two looks at the link
 };
 #define BUFFER_VA 0x10000000000
 
@@ -302,10 +303,16 @@ static bool go_on(struct perftest *test)
 static int run_session(struct perftest *test, const volatile sig_atomic_t *stop)
 {
 	const ns_t limit = { test->config->run.timeout };
+	ns_t check_at = { CHECK_NS };
 	ns_t end;
 
 	clock_start(&test->clock);
+	profile_begin(test->config, 0, (ns_t){ 0 }, &test->host.profile);
 	while (!*stop && !test->failed && go_on(test)) {
+		if (!ns_before(clock_now(&test->clock), check_at)) {
+			test->failed = port_hosts_check(&test->host, 1, check_at) != 0;
+			check_at = ns_add(clock_now(&test->clock), CHECK_NS);
+		}
 		if (!ns_before(clock_now(&test->clock), limit)) {
 			fputs("weft-traffic: perftest: no end before --timeout\n", stderr);
 			return 1;

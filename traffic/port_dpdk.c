@@ -74,7 +74,7 @@ static uint64_t needed(const struct port_host *host, uint32_t count)
 // Processors that this process may use, as the EAL wants them: the one lcore runs on any.
 static void add_lcores(struct arguments *args)
 {
-	char text[ARG_BYTES] = "";
+	char text[ARG_BYTES - sizeof("--lcores=0@()")] = "";
 	size_t len = 0;
 	cpu_set_t set;
 

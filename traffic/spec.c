@@ -3,8 +3,8 @@
 // Braces and the words for devices. A spec is read anew each time: it is short, and asked for
 // seldom.
 //
-// What looks like a range but is none, such as {3-1} or {0-99999}, is malformed rather than a word,
-// since it is always a mistake.
+// What looks like a range but is none, such as {3-1}, {0-} or {0-1234567}, is malformed rather than
+// a word, since it is always a mistake.
 
 #include "traffic/spec.h"
 
@@ -52,6 +52,16 @@ static const char *read_number(const char *at, uint32_t *value)
 	return end - at <= 6 ? end : NULL;
 }
 
+// Digits, a minus sign, and nothing else but digits.
+static bool looks_like_range(const char *text, size_t len)
+{
+	const char digits[] = "0123456789";
+	const size_t first = strspn(text, digits);
+
+	return first > 0 && text[first] == '-' &&
+	       first + 1 + strspn(text + first + 1, digits) == len;
+}
+
 // `at` is behind the opening brace.
 static struct brace read_brace(const char *at)
 {
@@ -67,7 +77,7 @@ static struct brace read_brace(const char *at)
 		brace.range = end == at + brace.len;
 	}
 	if (!brace.range)
-		brace.count = words_in(at, brace.len);
+		brace.count = looks_like_range(at, brace.len) ? 0 : words_in(at, brace.len);
 	else if (last >= brace.first && last - brace.first < WORD_MAX)
 		brace.count = last - brace.first + 1;
 	return brace;

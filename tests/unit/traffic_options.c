@@ -142,6 +142,9 @@ static const struct line wrong[] = {
 	{ "a duration of a collective",
 	  { "all-gather", "--hosts", "pair", "--duration", "1s" },
 	  "weft-traffic: --duration: of flows; a collective has --iters\n" },
+	{ "data with the DSCP of CNPs",
+	  { "write", "--hosts", "pair", "--dscp", "48" },
+	  "weft-traffic: --dscp 48: is that of CNPs, which go in priority 6\n" },
 	{ "a file that is none",
 	  { "write", "-c", "/nonexistent/file" },
 	  "/nonexistent/file: No such file or directory\n" },
@@ -266,6 +269,10 @@ static const struct spec_row specs[] = {
 	{ "a}", 0, 0, "" },
 	{ "", 0, 0, "" },
 	{ "{0-99999}", 0, 0, "" },
+	{ "{0-1234567}", 0, 0, "" },
+	{ "{1234567-1234568}", 0, 0, "" },
+	{ "{0-}", 0, 0, "" },
+	{ "{0-a}", 1, 0, "0-a" },
 };
 
 TABLE_TEST(traffic_spec, expand, row, specs)
@@ -319,5 +326,39 @@ Test(traffic_profile, host)
 	cr_expect_eq(pf.mac, 0x0200000000ff);
 	cr_expect_eq(pf.bps, 10000000000);
 	cr_expect_eq(pf.receiver.bps, 0);
+	release(&got);
+}
+
+struct storm_row {
+	const char *what;
+	const char *trouble;
+	uint64_t start;
+	uint64_t stop;
+};
+
+// Of a job that begins after 40 ms.
+static const struct storm_row storms[] = {
+	{ "from the beginning for ever", "--trouble=1:storm=3", 40000000, 0 },
+	{ "from the beginning on", "--trouble=1:storm=3,storm_stop=300ms", 40000000, 340000000 },
+	{ "later", "--trouble=1:storm=3,storm_start=1ms,storm_stop=2ms", 41000000, 42000000 },
+};
+
+TABLE_TEST(traffic_profile, storm, row, storms)
+{
+	const char *word[WORDS_MAX] = { "write", "--hosts", "pair" };
+	struct outcome got = parse(word, row->trouble);
+	const struct workload workload = { .host_count = 2 };
+	struct endpoint_profile pf;
+
+	cr_assert_eq(got.verdict, OPTIONS_RUN, "%s", got.errors);
+	profile_make(&config, &workload, 1, 1, ROCE_CRC_TABLE, &pf);
+	cr_expect_eq(pf.trouble.storm, 0, "%s", row->what);
+	profile_begin(&config, 1, (ns_t){ 40000000 }, &pf);
+	cr_expect_eq(pf.trouble.storm, 1 << 3, "%s", row->what);
+	cr_expect_eq(pf.trouble.storm_start.v, row->start, "%s", row->what);
+	cr_expect_eq(pf.trouble.storm_stop.v, row->stop, "%s", row->what);
+	profile_make(&config, &workload, 0, 1, ROCE_CRC_TABLE, &pf);
+	profile_begin(&config, 0, (ns_t){ 40000000 }, &pf);
+	cr_expect_eq(pf.trouble.storm, 0, "%s", row->what);
 	release(&got);
 }
