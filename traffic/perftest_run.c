@@ -27,7 +27,8 @@ enum {
 	FIRST_PSN = 0x5eed01,
 	SPINS = 64, // rounds without a frame before it sleeps
 	NAP_NS = 20000,
-	LINGER_NS = 20000000, // for the last ACKs, and TCP's end
+	PART_NS = 1000000000, // for the end of TCP
+	LINGER_NS = 20000000, // for the last ACKs, and frames of it
 	CHECK_NS = 100000000, // between two looks at the link
 };
 #define BUFFER_VA 0x10000000000
@@ -47,6 +48,7 @@ struct perftest {
 	uint64_t received;
 	ns_t begun;
 	ns_t ended;
+	ns_t part_at; // then it does not wait for the peer any more
 	bool failed;
 	uint32_t idle;
 };
@@ -294,6 +296,11 @@ static bool go_on(struct perftest *test)
 		if (do_work(test, clock_now(&test->clock)))
 			perftest_talk_next(&test->talk);
 		return true;
+	case PERFTEST_TALK_PARTS:
+		// The peer's last word may have been lost with its port.
+		if (test->part_at.v == 0)
+			test->part_at = ns_add(clock_now(&test->clock), PART_NS);
+		return ns_before(clock_now(&test->clock), test->part_at);
 	case PERFTEST_TALK_END: return false;
 	case PERFTEST_TALK_FAILED: test->failed = true; return false;
 	}

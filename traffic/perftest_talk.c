@@ -6,13 +6,11 @@
 #include "traffic/perftest_talk.h"
 
 #include <errno.h>
-#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -145,16 +143,17 @@ static enum perftest_talk_state exchange(struct perftest_talk *talk, enum perfte
 	return state;
 }
 
-// A peer that has gone takes no more: perftest closes without waiting for the last word.
-static bool all_arrived(const struct perftest_talk *talk)
+// Tells the peer that no more comes. True when it has gone, or says the same: all has arrived then.
+static bool part(struct perftest_talk *talk)
 {
-	int waits = 0;
 	uint8_t byte;
-	const ssize_t len = recv(talk->fd, &byte, 1, MSG_PEEK);
+	ssize_t len;
 
-	if (len == 0 || (len < 0 && errno != EAGAIN && errno != EINTR))
-		return true;
-	return ioctl(talk->fd, SIOCOUTQ, &waits) != 0 || waits == 0;
+	if (!talk->parted)
+		shutdown(talk->fd, SHUT_WR);
+	talk->parted = true;
+	len = recv(talk->fd, &byte, 1, MSG_PEEK);
+	return len >= 0 || (errno != EAGAIN && errno != EINTR);
 }
 
 void perftest_talk_next(struct perftest_talk *talk)
@@ -179,7 +178,7 @@ enum perftest_talk_state perftest_talk_step(struct perftest_talk *talk)
 		if (step == PERFTEST_TEST)
 			return PERFTEST_TALK_TEST;
 		if (step == PERFTEST_END)
-			return all_arrived(talk) ? PERFTEST_TALK_END : PERFTEST_TALK_WAITS;
+			return part(talk) ? PERFTEST_TALK_END : PERFTEST_TALK_PARTS;
 		state = exchange(talk, step, &done);
 		if (!done)
 			return state;

@@ -11,7 +11,8 @@ enum perftest_talk_state {
 	PERFTEST_TALK_WAITS,   // for the peer
 	PERFTEST_TALK_CONNECT, // perftest_talk_next() when the queue pair is ready
 	PERFTEST_TALK_TEST,    // perftest_talk_next() when the work is done
-	PERFTEST_TALK_END,     // all was said, and has arrived
+	PERFTEST_TALK_PARTS,   // all was said: the last of it is on its way
+	PERFTEST_TALK_END,     // and has arrived
 	PERFTEST_TALK_FAILED,  // after a line on stderr
 };
 
@@ -26,6 +27,7 @@ struct perftest_talk {
 	uint32_t at;    // step
 	uint32_t got;   // bytes of its message
 	bool said;      // its own message
+	bool parted;    // says no more
 	uint8_t message[PERFTEST_BYTES_MAX];
 };
 
