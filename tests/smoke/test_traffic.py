@@ -103,6 +103,26 @@ class Traffic(lab.SmokeTest):
         self.assert_clean(report)
         self.assertGreater(report['ranks'][0]['paused_us'], 50_000)
 
+    def test_perftest(self):
+        """Both ends of perftest's handshake, each with a kernel's TCP behind its port."""
+        switch = self.switch('pair', 2)
+        for op in ('write', 'read', 'send'):
+            ends = []
+            for host, role in ((2, ('--listen',)), (1, ('--connect', '10.1.0.2'))):
+                ends.append(self.start('perftest', '--op', op, *role, '--ip', f'10.1.0.{host}', '--mac',
+                                       f'02:00:00:00:00:0{host}', '--hosts', f'memif:{self.dir}/pair{host - 1}',
+                                       '--json', '--size', '100000', *HOST))
+                if len(ends) == 1:
+                    self.assertIn('waiting for a client', ends[0].stderr.readline())
+            server, client = (json.loads(self.end(process, 0)[0]) for process in ends)
+            sender, receiver = (server, client) if op == 'read' else (client, server)
+            self.assertEqual((sender['tx_bytes'], receiver['rx_bytes']), (20 * 100000, 20 * 100000), op)
+            self.assertEqual((server['bytes'], server['iterations']), (100000, 20), op)
+            for report in (server, client):
+                for key in ('retransmits', 'out_of_sequence', 'refused', 'rx_bad', 'kernel_lost'):
+                    self.assertEqual(report[key], 0, f'{op} {key}')
+        self.assert_conserved(switch)
+
     def test_point_to_point(self):
         switch = self.switch('line', 2)
         for words in (('write',), ('read',), ('send',), ('send', '--latency', '--size', '64', '--iters', '50')):
