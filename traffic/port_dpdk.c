@@ -88,6 +88,13 @@ static void add_lcores(struct arguments *args)
 	add(args, "--lcores=0@(%s)", text);
 }
 
+static char runtime_dir[ARG_BYTES];
+
+static void remove_runtime_dir(void)
+{
+	rmdir(runtime_dir);
+}
+
 int port_hosts_start_dpdk(const struct port_host *host, uint32_t count, uint64_t memory_bytes)
 {
 	struct arguments *args = calloc(1, sizeof(*args));
@@ -118,7 +125,11 @@ int port_hosts_start_dpdk(const struct port_host *host, uint32_t count, uint64_t
 	}
 	if (nics == 0)
 		add(args, "--no-pci");
+	// What is in its directory the EAL removes when the process ends, but not the directory: a
+	// function that is registered before its own runs after it.
+	atexit(remove_runtime_dir);
 	rc = rte_eal_init(args->argc, args->argv) < 0 ? -rte_errno : 0;
+	snprintf(runtime_dir, sizeof(runtime_dir), "%s", rte_eal_get_runtime_dir());
 	if (rc != 0)
 		fprintf(stderr, "weft-traffic: the DPDK environment does not start: %s\n",
 			strerror(-rc));
@@ -128,9 +139,5 @@ int port_hosts_start_dpdk(const struct port_host *host, uint32_t count, uint64_t
 
 void port_hosts_stop_dpdk(void)
 {
-	char directory[ARG_BYTES];
-
-	snprintf(directory, sizeof(directory), "%s", rte_eal_get_runtime_dir());
 	rte_eal_cleanup();
-	rmdir(directory);
 }

@@ -37,6 +37,7 @@ class Traffic(lab.SmokeTest):
     def end(self, process, status):
         out, err = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, status, f'{process.args}:\n{out}{err}')
+        self.assertFalse(Path(f'/var/run/dpdk/weft-traffic-{process.pid}').exists(), 'left behind')
         return out, err
 
     def run_pair(self, *words, status=0):
