@@ -138,7 +138,9 @@ static int open_namespace(void)
 {
 	const int fd = open(this_namespace, O_RDONLY | O_CLOEXEC);
 
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	return fd;
 }
 
 static int make_namespace(struct kernel_side *side, uint64_t mac, const uint8_t ipv4[4])

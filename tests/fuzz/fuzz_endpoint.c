@@ -128,6 +128,7 @@ static void deliver_packet(struct world *w, const uint8_t *record)
 					.hop_limit = 64 };
 	uint8_t payload[ROCE_PAYLOAD_MAX] = { 0 };
 	uint8_t frame[ROCE_FRAME_MAX];
+	uint32_t len;
 	struct roce_packet packet = {
 		.opcode = record[0],
 		.ack_req = record[1] >> 2 & 1,
@@ -148,7 +149,8 @@ static void deliver_packet(struct world *w, const uint8_t *record)
 		packet.opcode %= ROCE_ACK + 1;
 	if (!(roce_headers(packet.opcode) & ROCE_HAS_PAYLOAD))
 		packet.payload_bytes = 0;
-	deliver(w, frame, roce_frame_write(&path, &packet, ROCE_CRC_TABLE, frame));
+	len = roce_frame_write(&path, &packet, ROCE_CRC_TABLE, frame);
+	deliver(w, frame, len);
 	w->now = ns_add(w->now, (uint64_t)record[21] * record[21] * 100);
 }
 
