@@ -24,6 +24,7 @@
 #include "dataplane/dpdk/pktio.h"
 #include "dataplane/dpdk/port_pfc.h"
 #include "dataplane/dpdk/stale_socket.h"
+#include "dataplane/dpdk/unmap.h"
 #include "sys/cfg_place.h"
 #include "sys/log.h"
 
@@ -499,6 +500,7 @@ static void close_device(struct port *port)
 	if (!port->kernel_promiscuous)
 		rte_eth_promiscuous_disable(port->ethdev);
 	rte_eth_dev_callback_unregister(port->ethdev, RTE_ETH_EVENT_INTR_RMV, on_removed, port);
+	unmap_settle();
 	rte_eth_dev_stop(port->ethdev);
 	rte_eth_dev_close(port->ethdev);
 	if (info.device != NULL)

@@ -14,11 +14,19 @@
 
 enum {
 	NAP_NS = 100000,
-	NAPS_MAX =
-		50000, // 5 s: an lcore that takes longer is stuck, and no peer may hold up the rest
+	QUIET_NAPS = 100, // 10 ms behind munmap() the driver has done the rest as well
+	NAPS_MAX = 50000, // 5 s: who takes longer is stuck, and must not hold up the rest
 };
 
 static const struct workers *waited_for;
+static uint32_t turns; // odd while the interrupt thread is in munmap()
+
+static void nap(void)
+{
+	const struct timespec time = { .tv_nsec = NAP_NS };
+
+	nanosleep(&time, NULL);
+}
 
 static uint32_t round_of(const struct worker *worker)
 {
@@ -27,11 +35,10 @@ static uint32_t round_of(const struct worker *worker)
 
 static void wait_for(const struct worker *worker)
 {
-	const struct timespec nap = { .tv_nsec = NAP_NS };
 	const uint32_t seen = round_of(worker);
 
 	for (uint32_t i = 0; i < NAPS_MAX && seen % 2 != 0 && round_of(worker) == seen; i++)
-		nanosleep(&nap, NULL);
+		nap();
 }
 
 void unmap_waits_for(const struct workers *workers)
@@ -42,11 +49,36 @@ void unmap_waits_for(const struct workers *workers)
 int munmap(void *address, size_t bytes)
 {
 	const struct workers *workers = __atomic_load_n(&waited_for, __ATOMIC_ACQUIRE);
+	int rc;
 
-	if (workers != NULL && rte_thread_is_intr()) {
+	if (!rte_thread_is_intr())
+		return (int)syscall(SYS_munmap, address, bytes);
+	__atomic_fetch_add(&turns, 1, __ATOMIC_ACQ_REL);
+	if (workers != NULL) {
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 		for (uint32_t i = 0; i < workers->count; i++)
 			wait_for(&workers->worker[i]);
 	}
-	return (int)syscall(SYS_munmap, address, bytes);
+	rc = (int)syscall(SYS_munmap, address, bytes);
+	__atomic_fetch_add(&turns, 1, __ATOMIC_ACQ_REL);
+	return rc;
+}
+
+void unmap_settle(void)
+{
+	static uint32_t settled;
+	uint32_t quiet = 0;
+
+	for (uint32_t i = 0; i < NAPS_MAX && quiet < QUIET_NAPS; i++) {
+		const uint32_t seen = __atomic_load_n(&turns, __ATOMIC_ACQUIRE);
+
+		if (seen == settled)
+			return;
+		nap();
+		quiet++;
+		if (seen % 2 != 0 || __atomic_load_n(&turns, __ATOMIC_ACQUIRE) != seen)
+			quiet = 0;
+		else if (quiet == QUIET_NAPS)
+			settled = seen;
+	}
 }

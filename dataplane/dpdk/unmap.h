@@ -11,3 +11,7 @@
 // visit has left it. The driver has marked the port as disconnected by then, so no later visit
 // looks there.
 void unmap_waits_for(const struct workers *workers);
+
+// Waits until the interrupt thread has done with such memory, at most 5 s: before a port is closed,
+// lest driver and thread both give it back. Of the control thread.
+void unmap_settle(void);
