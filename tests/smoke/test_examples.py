@@ -202,7 +202,8 @@ alone''', seconds=400)
 export WEFT_BUILD=/run/build
 "$DEPLOY/demo" --no-setup --any-speed --out /run/out
 alone
-tail -qn 1 /run/out/*.log
+! grep -h 'Invalid memory' /run/out/*.log
+grep -h 'accounted for' /run/out/*.log
 "$DEPLOY/demo" --no-setup --out /run/out >/dev/null & demo=$!
 within 60 pgrep weft-traffic
 kill -TERM $demo
