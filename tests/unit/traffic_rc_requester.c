@@ -178,7 +178,7 @@ TABLE_TEST(traffic_rc_requester, packets_of_a_message, row, shapes)
 
 		cr_assert(next(&packet, &index), "%s", row->what);
 		cr_assert_eq(packet.opcode, row->opcode[i], "%s", row->what);
-		cr_assert_eq(index, i);
+		cr_assert_eq(index, (int32_t)i);
 		cr_assert_eq(packet.dest_qp, 0x123456);
 		cr_assert_eq(packet.pkey, 0xffff);
 		cr_assert_eq(packet.payload_bytes, left < MTU ? left : MTU, "%s", row->what);
