@@ -16,11 +16,13 @@ enum { QP_BASE = 0x100, RKEY = 0x55, SEND_COUNT = 64, RECEIVE_COUNT = 128, PRIO 
 
 #define VA 0x100000000000ull
 
-struct endpoint_profile crew_profile(const struct crew *crew, uint32_t rank, uint64_t bps)
+struct endpoint_profile crew_endpoint(uint32_t id, uint64_t bps)
 {
 	struct endpoint_profile pf = {
-		.mac = frame_host_mac(rank),
+		.mac = frame_host_mac(id),
 		.has_ipv4 = true,
+		.has_ipv6 = true,
+		.ipv6 = { 0xfd },
 		.bps = bps,
 		.mtu = 1500,
 		.obey = 1 << PRIO,
@@ -35,17 +37,25 @@ struct endpoint_profile crew_profile(const struct crew *crew, uint32_t rank, uin
 			.retry_limit = 7,
 			.rnr_limit = RC_RNR_FOR_EVER,
 			.rnr_timer = 1 },
-		.qp_base = QP_BASE,
-		.qp_count = job_qp_count(crew->job, rank),
-		.neighbor_count = crew->config.rank_count,
-		.send_count = SEND_COUNT,
-		.receive_count = RECEIVE_COUNT,
-		.seed = rank + 1,
+		.seed = id + 1,
 	};
 
-	store_be32(pf.ipv4, frame_host_ip(rank));
+	store_be32(pf.ipv4, frame_host_ip(id));
+	store_be32(pf.ipv6 + 12, frame_host_ip(id));
 	pf.dscp_to_prio[3] = PRIO;
 	pf.dscp_to_prio[48] = 6;
+	return pf;
+}
+
+struct endpoint_profile crew_profile(const struct crew *crew, uint32_t rank, uint64_t bps)
+{
+	struct endpoint_profile pf = crew_endpoint(rank, bps);
+
+	pf.qp_base = QP_BASE;
+	pf.qp_count = job_qp_count(crew->job, rank);
+	pf.neighbor_count = crew->config.rank_count;
+	pf.send_count = SEND_COUNT;
+	pf.receive_count = RECEIVE_COUNT;
 	return pf;
 }
 

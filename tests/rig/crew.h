@@ -18,6 +18,10 @@ struct crew {
 	bool data;
 };
 
+// Endpoint `id` as tests begin with one: conventional addresses of both families, `bps` of line,
+// priority 3 for DSCP 3, RC that suits the wire. Queue pairs and neighbours are the caller's.
+struct endpoint_profile crew_endpoint(uint32_t id, uint64_t bps);
+
 // The profile of rank `rank`: conventional addresses, `bps` of line, priority 3 for DSCP 3, queue
 // pairs for the job, RC that suits the wire.
 struct endpoint_profile crew_profile(const struct crew *crew, uint32_t rank, uint64_t bps);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "tests/rig/net.h"
+#include "tests/rig/crew.h"
 #include "tests/rig/oracle.h"
 #include "tests/table.h"
 
@@ -35,39 +35,12 @@ struct bed {
 
 static struct endpoint_profile profile_of(uint32_t id, uint64_t bps)
 {
-	struct endpoint_profile pf = {
-		.mac = frame_host_mac(id),
-		.has_ipv4 = true,
-		.bps = bps,
-		.mtu = 1500,
-		.obey = 1 << PRIO,
-		.cnp_dscp = 48,
-		.rc = { .mtu = 1024,
-			.window = 512,
-			.ack_every = 16,
-			.request_every = 16,
-			.read_depth = 4,
-			.timeout_ns = 100 * MS,
-			.ack_delay_ns = 200000,
-			.retry_limit = 7,
-			.rnr_limit = RC_RNR_FOR_EVER,
-			.rnr_timer = 1 },
-		.qp_base = 0x11,
-		.qp_count = QPS,
-		.neighbor_count = QPS,
-		.send_count = 16,
-		.receive_count = 16,
-		.seed = id + 1,
-	};
+	struct endpoint_profile pf = crew_endpoint(id, bps);
 
-	store_be32(pf.ipv4, frame_host_ip(id));
-	pf.has_ipv6 = true;
-	pf.ipv6[0] = 0xfd;
-	store_be32(pf.ipv6 + 12, frame_host_ip(id));
-	for (uint32_t dscp = 0; dscp < 64; dscp++)
-		pf.dscp_to_prio[dscp] = 0;
-	pf.dscp_to_prio[DSCP] = PRIO;
-	pf.dscp_to_prio[48] = 6;
+	pf.rc.window = 512;
+	pf.qp_base = 0x11;
+	pf.qp_count = pf.neighbor_count = QPS;
+	pf.send_count = pf.receive_count = 16;
 	return pf;
 }
 
