@@ -35,6 +35,7 @@ static void add_flow(const struct run_config *run, uint32_t src, uint32_t dst, s
 		.dscp = (uint8_t)run->dscp,
 		.depth = run->latency ? 1 : (uint32_t)run->depth,
 		.bytes = run->size,
+		.burst = run->burst_messages,
 		.gap_ns = run->gap,
 		.messages = run->iters,
 	};
@@ -118,7 +119,6 @@ int workload_make(const struct traffic_config *config, uint32_t host_count, stru
 	*out = (struct workload){
 		.host_count = host_count,
 		.job = { .rank_count = host_count,
-			 .seed = run->seed,
 			 .receive_depth = (uint32_t)(run->depth > RECEIVE_DEPTH_MIN ?
 							     run->depth :
 							     RECEIVE_DEPTH_MIN) },

@@ -14,7 +14,8 @@
 
 enum {
 	CACHE_LINE = 64,
-	REPAIRS = 8, // gaps that a selective queue pair repairs at a time
+	REPAIRS = 8,    // gaps that a selective queue pair repairs at a time
+	LOOK_MIN = 256, // rates that a look adds up, if so many queue pairs have data
 };
 
 // Lays out arrays one behind the other; with `base` NULL it only counts.
@@ -39,6 +40,12 @@ static uint32_t room_for(uint32_t least)
 	while (count < least)
 		count *= 2;
 	return count;
+}
+
+// Of a set of bits.
+static uint32_t words_for(uint32_t bits)
+{
+	return (bits + 63) / 64;
 }
 
 // The arrays of one queue pair.
@@ -72,11 +79,13 @@ static struct endpoint_state *take_endpoint(struct arena *arena, const struct en
 	struct endpoint_qp *qp = take(arena, pf->qp_count, sizeof(*qp));
 	struct heap_node *node = take(arena, pf->qp_count, sizeof(*node));
 	uint32_t *place = take(arena, pf->qp_count, sizeof(*place));
+	uint64_t *sends = take(arena, words_for(pf->qp_count), sizeof(*sends));
 	struct endpoint_neighbor *neighbor = take(arena, pf->neighbor_count, sizeof(*neighbor));
 	struct endpoint_lldp *lldp = take(arena, pf->lldp.interval_ns != 0, sizeof(*lldp));
 
 	if (st != NULL) {
 		st->qp = qp;
+		st->sends = sends;
 		st->neighbor = neighbor;
 		st->lldp = pf->lldp.interval_ns != 0 ? lldp : NULL;
 		heap_init(&st->timers, node, place, pf->qp_count);
@@ -176,10 +185,27 @@ static void sort_list(struct endpoint_state *st, enum endpoint_list list)
 
 void endpoint_sort(const struct endpoint_profile *pf, struct endpoint_state *st)
 {
-	for (uint32_t i = 0; i < pf->qp_count; i++)
+	memset(st->sends_of, 0, sizeof(st->sends_of));
+	for (uint32_t i = 0; i < pf->qp_count; i++) {
 		st->qp[i].prio = st->rules.dscp_to_prio[st->qp[i].path.dscp];
+		st->sends_of[st->qp[i].prio] += st->qp[i].sends;
+	}
 	sort_list(st, ENDPOINT_DATA);
 	sort_list(st, ENDPOINT_ANSWER);
+}
+
+// What is seen of the queue pair from outside.
+static void note(struct endpoint_state *st, uint32_t qp, bool sends)
+{
+	struct endpoint_qp *q = &st->qp[qp];
+
+	st->retransmits += q->rc.stats.retransmits - q->retransmits;
+	q->retransmits = q->rc.stats.retransmits;
+	if (q->sends == sends)
+		return;
+	q->sends = sends;
+	st->sends[qp / 64] ^= 1ull << qp % 64;
+	st->sends_of[q->prio] += sends ? 1 : UINT32_MAX;
 }
 
 void endpoint_wake(const struct endpoint_profile *pf, struct endpoint_state *st, uint32_t qp,
@@ -194,6 +220,7 @@ void endpoint_wake(const struct endpoint_profile *pf, struct endpoint_state *st,
 	// Before the deadline is asked for: timers that are due have their effect here.
 	kinds = rc_kinds(&pf->rc, &q->rc, now);
 	at = rc_deadline(&pf->rc, &q->rc);
+	note(st, qp, kinds >> RC_DATA & 1);
 	if (kinds >> RC_ANSWER & 1)
 		endpoint_push(st, ENDPOINT_ANSWER, q->prio, qp);
 	if (kinds >> RC_DATA & 1) {
@@ -281,7 +308,7 @@ bool endpoint_post(const struct endpoint_profile *pf, struct endpoint_state *st,
 	if (!st->qp[qp].connected || !rc_post(&pf->rc, &st->qp[qp].rc, work, now))
 		return false;
 	// More work changes nothing for one whose turn will come.
-	if (st->qp[qp].next[ENDPOINT_DATA] == ENDPOINT_OUT)
+	if (st->qp[qp].next[ENDPOINT_DATA] == ENDPOINT_OUT || !st->qp[qp].sends)
 		endpoint_wake(pf, st, qp, now);
 	return true;
 }
@@ -330,26 +357,48 @@ void endpoint_qp_read(const struct endpoint_profile *pf, struct endpoint_state *
 	};
 }
 
+// The rate that DCQCN leaves to all that have data: that of a few, each time others, and as much
+// for the rest. A sum that has reached the line says all there is to say.
+static uint64_t rate_of(const struct endpoint_profile *pf, struct endpoint_state *st,
+			uint32_t sending, ns_t now)
+{
+	const uint32_t words = words_for(pf->qp_count);
+	uint32_t count = 0;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < words && count < LOOK_MIN && sum < pf->bps; i++) {
+		const uint32_t word = (st->look_at + i) % words;
+
+		for (uint64_t bits = st->sends[word]; bits != 0; bits &= bits - 1) {
+			struct endpoint_qp *q =
+				&st->qp[word * 64 + (uint32_t)__builtin_ctzll(bits)];
+
+			sum += dcqcn_rp_rate(&pf->rp, &q->rp, now);
+			count++;
+		}
+	}
+	st->look_at = (st->look_at + LOOK_MIN / 64) % words;
+	return count == 0 || sum >= pf->bps ? sum : sum / count * sending;
+}
+
 void endpoint_look(const struct endpoint_profile *pf, struct endpoint_state *st, ns_t now,
 		   struct sight *out)
 {
 	const uint8_t paused = pfc_rx_paused(&st->pause, now);
-	bool free = false;
+	uint32_t sending = 0, free = 0;
 
-	*out = (struct sight){ .line_bps = pf->bps };
-	for (uint32_t i = 0; i < pf->qp_count; i++) {
-		struct endpoint_qp *q = &st->qp[i];
-
-		if (!q->connected)
-			continue;
-		out->retransmits += q->rc.stats.retransmits;
-		if (!rc_ready(&pf->rc, &q->rc, RC_DATA, now))
-			continue;
-		out->sending = true;
-		out->rate_bps += pf->dcqcn ? dcqcn_rp_rate(&pf->rp, &q->rp, now) : pf->bps;
-		free |= !(paused >> q->prio & 1);
+	for (uint32_t i = 0; i < PRIO_COUNT; i++) {
+		sending += st->sends_of[i];
+		free += paused >> i & 1 ? 0 : st->sends_of[i];
 	}
-	out->paused = out->sending && !free;
+	*out = (struct sight){
+		.line_bps = pf->bps,
+		.retransmits = st->retransmits,
+		.sending = sending != 0,
+		.paused = sending != 0 && free == 0,
+	};
+	if (sending != 0)
+		out->rate_bps = pf->dcqcn ? rate_of(pf, st, sending, now) : pf->bps;
 }
 
 uint64_t endpoint_paused_ns(const struct endpoint_state *st, prio_t prio, ns_t now)

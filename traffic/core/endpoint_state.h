@@ -37,6 +37,8 @@ struct endpoint_qp {
 	uint32_t neighbor;
 	uint8_t prio;
 	bool connected;
+	bool sends;           // it has data to send, now or when its rate allows
+	uint64_t retransmits; // that the endpoint's sum has
 	uint32_t next[ENDPOINT_LISTS];
 };
 
@@ -80,6 +82,12 @@ struct endpoint_state {
 	struct endpoint_fifo list[ENDPOINT_LISTS][PRIO_COUNT];
 	struct endpoint_qp *qp;
 	struct heap timers; // of queue pairs
+	// Of queue pairs, kept with each change so that nobody has to look at all of them: those
+	// that have data to send, as a set of bits and by priority, and what they have sent again.
+	uint64_t *sends;
+	uint32_t sends_of[PRIO_COUNT];
+	uint32_t look_at; // word of `sends` where the next look begins
+	uint64_t retransmits;
 	const struct rc_region *region;
 	uint32_t region_count;
 	// Neighbours: known once `mac` is; `ask_at` is the earliest of theirs.

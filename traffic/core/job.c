@@ -22,15 +22,6 @@ bool job_is_collective(const struct job_config *config)
 
 // --- checks -----------------------------------------------------------------------------------
 
-static uint64_t largest(const struct job_flow *flow)
-{
-	uint64_t most = flow->bytes;
-
-	for (uint32_t i = 0; flow->size != NULL && i < flow->size_count; i++)
-		most = u64_max(most, flow->size[i]);
-	return most;
-}
-
 static const char *wrong_with(const struct job_config *config, const struct job_flow *flow)
 {
 	if (flow->src >= config->rank_count || flow->dst >= config->rank_count)
@@ -43,9 +34,7 @@ static const char *wrong_with(const struct job_config *config, const struct job_
 		return "without an end";
 	if (flow->ping_pong && flow->op == RC_READ)
 		return "a READ is answered by its data";
-	if (flow->size != NULL && flow->size_count == 0)
-		return "no sizes";
-	if (largest(flow) > RC_BYTES_MAX)
+	if (flow->bytes > RC_BYTES_MAX)
 		return "message too long";
 	if (config->receive_depth == 0 && (flow->ping_pong || flow->op == RC_SEND))
 		return "receives: at least 1";
@@ -142,7 +131,9 @@ static struct job *lay_out(struct layout *layout, const struct job_config *confi
 	fixed.rank = take(layout, config->rank_count, sizeof(*fixed.rank));
 	fixed.qp = take(layout, fixed.qp_count, sizeof(*fixed.qp));
 	fixed.flow = take(layout, config->flow_count, sizeof(*fixed.flow));
-	fixed.member = take(layout, 2 * (size_t)config->flow_count, sizeof(*fixed.member));
+	fixed.timer = take(layout, 2 * (size_t)config->flow_count, sizeof(*fixed.timer));
+	fixed.timer_place = take(layout, 2 * (size_t)config->flow_count,
+				 sizeof(*fixed.timer_place));
 	if (job != NULL)
 		*job = fixed;
 	for (uint32_t i = 0; i < config->rank_count && job_is_collective(config); i++) {
@@ -218,10 +209,10 @@ static uint32_t add_end(struct job *job, uint32_t index, bool is_src)
 	struct job_rank *r = &job->rank[is_src ? flow->src : flow->dst];
 	const uint32_t qp = r->qp_count++;
 
-	job->member[r->first_member + r->member_count++] = index;
 	job->qp[r->first_qp + qp] = (struct job_qp){
 		.link = { .rank = is_src ? flow->dst : flow->src, .dscp = flow->dscp },
 		.flow = index,
+		.is_src = is_src,
 		.wants = receives(flow, is_src) ? job->config->receive_depth : 0,
 	};
 	return qp;
@@ -237,7 +228,9 @@ static void link_flows(struct job *job)
 		job->rank[config->flow[i].dst].qp_count++;
 	}
 	for (uint32_t rank = 0; rank < config->rank_count; rank++) {
-		job->rank[rank].first_qp = job->rank[rank].first_member = next;
+		job->rank[rank].first_qp = next;
+		heap_init(&job->rank[rank].timers, job->timer + next, job->timer_place + next,
+			  job->rank[rank].qp_count);
 		next += job->rank[rank].qp_count;
 		job->rank[rank].qp_count = 0;
 	}
@@ -254,26 +247,37 @@ static void link_flows(struct job *job)
 	}
 }
 
+// All of its queue pairs, since it is not known yet which of them have something to do.
+static void fill_lists(struct job *job, uint32_t rank)
+{
+	struct job_rank *r = &job->rank[rank];
+
+	for (uint32_t list = 0; list < JOB_LISTS; list++) {
+		r->list[list] = (struct job_fifo){ JOB_NONE, JOB_NONE };
+		for (uint32_t i = 0; i < r->qp_count; i++) {
+			job->qp[r->first_qp + i].next[list] = JOB_OUT;
+			job_push(job, rank, (enum job_list)list, i);
+		}
+	}
+}
+
 struct job *job_init(const struct job_config *config, void *memory)
 {
 	struct layout layout = { .base = memory };
 	struct job *job = lay_out(&layout, config);
 
-	rng_seed(&job->rng, config->seed);
 	for (uint32_t rank = 0; rank < config->rank_count; rank++)
 		job->rank[rank].result.waited_for = JOB_NONE;
 	if (job_is_collective(config))
 		link_collective(job);
 	else
 		link_flows(job);
-	for (uint32_t rank = 0; rank < config->rank_count; rank++) {
-		for (uint32_t i = 0; i < job->rank[rank].qp_count; i++)
-			job->rank[rank].lacking += job->qp[job->rank[rank].first_qp + i].wants > 0;
-	}
+	for (uint32_t rank = 0; rank < config->rank_count; rank++)
+		fill_lists(job, rank);
 	if (job_is_collective(config))
 		job->memory_bytes = collective_memory(&config->collective);
 	for (uint32_t i = 0; i < config->flow_count; i++)
-		job->memory_bytes = u64_max(job->memory_bytes, largest(&config->flow[i]));
+		job->memory_bytes = u64_max(job->memory_bytes, config->flow[i].bytes);
 	return job;
 }
 
@@ -301,18 +305,49 @@ void job_attach(struct job *job, uint32_t rank, uint8_t *data, uint64_t va, uint
 
 // --- running ----------------------------------------------------------------------------------
 
-bool job_receive_next(struct job *job, uint32_t rank, struct job_post *out)
+void job_push(struct job *job, uint32_t rank, enum job_list list, uint32_t qp)
+{
+	const uint32_t first = job->rank[rank].first_qp;
+	struct job_fifo *fifo = &job->rank[rank].list[list];
+
+	if (job->qp[first + qp].next[list] != JOB_OUT)
+		return;
+	job->qp[first + qp].next[list] = JOB_NONE;
+	if (fifo->first == JOB_NONE)
+		fifo->first = qp;
+	else
+		job->qp[first + fifo->last].next[list] = qp;
+	fifo->last = qp;
+}
+
+uint32_t job_pop(struct job *job, uint32_t rank, enum job_list list)
+{
+	struct job_fifo *fifo = &job->rank[rank].list[list];
+	const uint32_t qp = fifo->first;
+	struct job_qp *q;
+
+	if (qp == JOB_NONE)
+		return JOB_NONE;
+	q = &job->qp[job->rank[rank].first_qp + qp];
+	fifo->first = q->next[list];
+	q->next[list] = JOB_OUT;
+	return qp;
+}
+
+// A receive that a queue pair of the rank lacks. One queue pair gets all of its own in a row.
+static bool receive_next(struct job *job, uint32_t rank, struct job_post *out)
 {
 	struct job_rank *r = &job->rank[rank];
 
-	for (uint32_t i = 0; r->lacking > 0 && i < r->qp_count; i++) {
-		const uint32_t at = (r->receive_turn + i) % r->qp_count;
+	for (uint32_t at = r->list[JOB_LACKING].first; at != JOB_NONE;
+	     at = r->list[JOB_LACKING].first) {
 		struct job_qp *qp = &job->qp[r->first_qp + at];
 
-		if (qp->receives >= qp->wants)
+		if (qp->receives >= qp->wants) {
+			job_pop(job, rank, JOB_LACKING);
 			continue;
-		r->lacking -= ++qp->receives == qp->wants;
-		r->receive_turn = at;
+		}
+		qp->receives++;
 		*out = (struct job_post){
 			.qp = at,
 			.is_receive = true,
@@ -327,7 +362,7 @@ bool job_next(struct job *job, uint32_t rank, ns_t now, struct job_post *out)
 {
 	if (ns_before(now, job->rank[rank].idle))
 		return false;
-	if (job_receive_next(job, rank, out))
+	if (receive_next(job, rank, out))
 		return true;
 	if (job_is_collective(job->config))
 		return job_collective_next(job, rank, now, out);
@@ -340,11 +375,11 @@ void job_refused(struct job *job, uint32_t rank, const struct job_post *post)
 	struct job_qp *qp = &job->qp[r->first_qp + post->qp];
 
 	if (post->is_receive) { // it has room for so many
-		r->lacking -= qp->receives < qp->wants;
 		qp->wants = --qp->receives;
 		return;
 	}
 	qp->blocked = true;
+	job_push(job, rank, JOB_READY, post->qp);
 	if (job_is_collective(job->config))
 		job_collective_refused(job, rank, post);
 	else
@@ -372,19 +407,24 @@ void job_done(struct job *job, uint32_t rank, uint32_t qp, const struct rc_compl
 	struct job_qp *q = &job->qp[r->first_qp + qp];
 
 	r->idle = (ns_t){ 0 };
-	if (completion->receive)
-		r->lacking += q->receives-- == q->wants;
-	else
+	if (completion->receive) {
+		q->receives--;
+		job_push(job, rank, JOB_LACKING, qp);
+	} else {
 		q->blocked = false;
+	}
 	if (completion->status != RC_OK) {
 		if (job->result.failed++ == 0)
 			job->result.status = completion->status;
 		return;
 	}
-	if (job_is_collective(job->config))
+	if (job_is_collective(job->config)) {
+		job_push(job, rank, JOB_READY, qp);
 		job_collective_done(job, rank, completion, now);
-	else
+	} else {
 		job_flow_done(job, rank, q, completion, now);
+		job_flow_wake(job, rank, qp, now);
+	}
 }
 
 ns_t job_deadline(const struct job *job, ns_t now)

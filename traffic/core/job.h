@@ -27,17 +27,14 @@ struct job_flow {
 	uint32_t depth;    // messages on their way
 	uint64_t bytes;    // of a message
 	uint64_t messages; // in total; 0: until `stop`
-	uint64_t gap_ns;   // from post to post at least: bursts and stated rates
+	uint64_t burst;    // messages in a row; 0: 1
+	uint64_t gap_ns;   // from burst to burst at least, by their first messages
 	ns_t start;
 	ns_t stop; // zero: when its messages are done
-	// Sizes instead of `bytes`, drawn evenly by the job's seed; NULL: none. Not owned.
-	const uint64_t *size;
-	uint32_t size_count;
 };
 
 struct job_config {
 	uint32_t rank_count;
-	uint64_t seed;
 	uint32_t receive_depth; // receives posted ahead on each queue pair
 	// A collective when it has iterations, flows otherwise.
 	struct collective_config collective;

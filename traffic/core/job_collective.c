@@ -26,6 +26,7 @@ static void push_ready(struct job *job, uint32_t rank, uint32_t send)
 	struct job_rank *r = &job->rank[rank];
 	struct job_qp *qp = qp_of(job, rank, send);
 
+	job_push(job, rank, JOB_READY, (uint32_t)(qp - job->qp) - r->first_qp);
 	r->next_send[send] = JOB_NONE;
 	if (qp->ready_first == JOB_NONE)
 		qp->ready_first = send;
@@ -104,6 +105,7 @@ static void post(struct job *job, uint32_t rank, uint32_t qp, struct job_post *o
 bool job_collective_next(struct job *job, uint32_t rank, ns_t now, struct job_post *out)
 {
 	struct job_rank *r = &job->rank[rank];
+	uint32_t qp;
 
 	if (!job->prepared) {
 		if (job->iteration < job->config->warmup + job->config->iterations)
@@ -115,14 +117,12 @@ bool job_collective_next(struct job *job, uint32_t rank, ns_t now, struct job_po
 		job->start = now;
 	}
 	r->idle = NS_NEVER;
-	for (uint32_t i = 0; i < r->qp_count && !job->stopped; i++) {
-		const uint32_t qp = (r->turn + i) % r->qp_count;
-
+	while (!job->stopped && (qp = job_pop(job, rank, JOB_READY)) != JOB_NONE) {
 		if (job->qp[r->first_qp + qp].blocked ||
 		    job->qp[r->first_qp + qp].ready_first == JOB_NONE)
 			continue;
 		post(job, rank, qp, out);
-		r->turn = qp + 1;
+		job_push(job, rank, JOB_READY, qp);
 		r->idle = (ns_t){ 0 };
 		return true;
 	}

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Flows of a job: when the next message of one may be posted, and what its completion means. The
-// flows of a rank take turns. In ping-pong the far end answers each message with one of its own
-// queue pair, and a round is measured from the post of the first to the arrival of the second.
+// flows of a rank that may post take turns. In ping-pong the far end answers each message with one
+// of its own queue pair, and a round is measured from the post of the first to the arrival of the
+// second.
 
 #include "traffic/core/job_state.h"
-
-static uint64_t next_size(struct job *job, const struct job_flow *flow)
-{
-	return flow->size == NULL ? flow->bytes :
-				    flow->size[rng_below(&job->rng, flow->size_count)];
-}
 
 static bool wants_imm(const struct job_flow *flow)
 {
@@ -26,7 +21,7 @@ static void message(struct job *job, uint32_t index, bool reply, struct job_post
 	const struct job_rank *to = &job->rank[reply ? flow->src : flow->dst];
 
 	if (!reply)
-		st->bytes = next_size(job, flow);
+		st->bytes = flow->bytes;
 	*out = (struct job_post){
 		.qp = reply ? st->dst_qp : st->src_qp,
 		.work = { .id = index,
@@ -46,7 +41,6 @@ static ns_t post_at(struct job *job, uint32_t index, ns_t now)
 	struct job_flow_state *st = &job->flow[index];
 	const uint64_t on_way = st->posted - st->done;
 	const bool blocked = job->qp[job->rank[flow->src].first_qp + st->src_qp].blocked;
-	ns_t at = ns_before(st->next, flow->start) ? flow->start : st->next;
 
 	if (flow->stop.v != 0 && !ns_before(now, flow->stop))
 		st->closed = true;
@@ -54,9 +48,11 @@ static ns_t post_at(struct job *job, uint32_t index, ns_t now)
 		st->closed = true;
 	if (st->closed || blocked || on_way >= (flow->ping_pong ? 1 : flow->depth))
 		return NS_NEVER;
-	return at;
+	return ns_before(st->next, flow->start) ? flow->start : st->next;
 }
 
+// The gap is one from burst to burst, counted from when the first message could have gone: a late
+// post does not put off those behind it.
 static void post(struct job *job, uint32_t index, ns_t now, struct job_post *out)
 {
 	const struct job_flow *flow = &job->config->flow[index];
@@ -67,42 +63,75 @@ static void post(struct job *job, uint32_t index, ns_t now, struct job_post *out
 	st->asked = now;
 	if (st->result.first.v == NS_NEVER.v)
 		st->result.first = now;
-	// A late post does not put off those behind it.
-	st->next = ns_add(ns_before(st->next, flow->start) ? flow->start : st->next, flow->gap_ns);
-	if (flow->gap_ns == 0)
-		st->next = now;
+	st->before = st->next;
+	st->next = ns_before(st->next, flow->start) ? flow->start : st->next;
+	if (flow->gap_ns != 0 && st->posted % u64_max(flow->burst, 1) == 0)
+		st->next = ns_add(st->next, flow->gap_ns);
+}
+
+static bool owes_reply(const struct job *job, const struct job_qp *qp)
+{
+	return job->flow[qp->flow].replies > 0 && !qp->blocked;
+}
+
+// Time at which a queue pair may post: now, later, or NS_NEVER.
+static ns_t turn_at(struct job *job, const struct job_qp *qp, ns_t now)
+{
+	if (qp->is_src)
+		return post_at(job, qp->flow, now);
+	return owes_reply(job, qp) ? now : NS_NEVER;
+}
+
+void job_flow_wake(struct job *job, uint32_t rank, uint32_t qp, ns_t now)
+{
+	const struct job_qp *q = &job->qp[job->rank[rank].first_qp + qp];
+	const struct job_flow *flow = &job->config->flow[q->flow];
+	ns_t at = turn_at(job, q, now);
+
+	if (!ns_before(now, at)) {
+		job_push(job, rank, JOB_READY, qp);
+		return;
+	}
+	// It is over then, whatever it waits for.
+	if (q->is_src && !job->flow[q->flow].closed && flow->stop.v != 0)
+		at = ns_min(at, flow->stop);
+	heap_set(&job->rank[rank].timers, qp, at);
+}
+
+// Posts of a queue pair whose turn it is.
+static void take_turn(struct job *job, const struct job_qp *qp, ns_t now, struct job_post *out)
+{
+	if (qp->is_src) {
+		post(job, qp->flow, now, out);
+		return;
+	}
+	job->flow[qp->flow].replies--;
+	message(job, qp->flow, true, out);
 }
 
 bool job_flow_next(struct job *job, uint32_t rank, ns_t now, struct job_post *out)
 {
 	struct job_rank *r = &job->rank[rank];
+	uint32_t qp;
 
-	r->idle = NS_NEVER;
-	for (uint32_t i = 0; i < r->member_count; i++) {
-		const uint32_t turn = (r->turn + i) % r->member_count;
-		const uint32_t index = job->member[r->first_member + turn];
-		const struct job_flow *flow = &job->config->flow[index];
-		ns_t at = NS_NEVER;
-
-		if (flow->dst == rank && job->flow[index].replies > 0 &&
-		    !job->qp[r->first_qp + job->flow[index].dst_qp].blocked) {
-			job->flow[index].replies--;
-			message(job, index, true, out);
-			r->idle = (ns_t){ 0 };
-			return true;
-		}
-		if (flow->src == rank)
-			at = post_at(job, index, now);
-		if (!ns_before(now, at)) {
-			post(job, index, now, out);
-			r->turn = turn + 1;
-			r->idle = (ns_t){ 0 };
-			return true;
-		}
-		r->idle = ns_min(r->idle, at);
-		if (!job->flow[index].closed && flow->src == rank && flow->stop.v != 0)
-			r->idle = ns_min(r->idle, flow->stop);
+	while (!ns_before(now, heap_next(&r->timers))) {
+		qp = r->timers.node[0].id;
+		heap_remove(&r->timers, qp);
+		job_flow_wake(job, rank, qp, now);
 	}
+	while ((qp = job_pop(job, rank, JOB_READY)) != JOB_NONE) {
+		const struct job_qp *q = &job->qp[r->first_qp + qp];
+		const bool is_turn = !ns_before(now, turn_at(job, q, now));
+
+		if (is_turn)
+			take_turn(job, q, now, out);
+		job_flow_wake(job, rank, qp, now);
+		if (is_turn) {
+			r->idle = (ns_t){ 0 };
+			return true;
+		}
+	}
+	r->idle = heap_next(&r->timers);
 	return false;
 }
 
@@ -112,12 +141,15 @@ void job_flow_refused(struct job *job, uint32_t rank, const struct job_post *pos
 	const struct job_flow *flow = &job->config->flow[post->work.id];
 	struct job_flow_state *st = &job->flow[post->work.id];
 
+	// It may have been the last; whether the flow is over shows when the queue pair is looked
+	// at.
+	st->closed &= job->stopped;
 	if (rank == flow->dst) {
 		st->replies++;
 		return;
 	}
 	st->posted--;
-	st->next = (ns_t){ u64_minus(st->next.v, flow->gap_ns) };
+	st->next = st->before;
 	if (st->result.messages == 0 && st->posted == 0)
 		st->result.first = NS_NEVER;
 }
@@ -133,7 +165,7 @@ static void finish(struct job *job, uint32_t index, uint64_t bytes, uint64_t lat
 	job_count(job, bytes, latency_ns, now);
 }
 
-void job_flow_done(struct job *job, uint32_t rank, struct job_qp *qp,
+void job_flow_done(struct job *job, uint32_t rank, const struct job_qp *qp,
 		   const struct rc_completion *completion, ns_t now)
 {
 	const struct job_flow *flow = &job->config->flow[qp->flow];

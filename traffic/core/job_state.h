@@ -5,10 +5,27 @@
 // A queue pair carries one flow, or the pieces of a collective between two ranks. The id of work is
 // the flow, or the index of the send in its rank's program; what a receive is for is told by the
 // immediate, or by its queue pair.
+//
+// Whatever the number of queue pairs, only those that have something to do are looked at: one that
+// may post is in its rank's list, one that waits for time in its rank's heap. Both may hold one
+// that has lost its reason since, which shows when its turn comes.
 #pragma once
 
-#include "base/rng.h"
+#include "base/heap.h"
 #include "traffic/core/job.h"
+
+enum job_list {
+	JOB_READY,   // may post work
+	JOB_LACKING, // want receives
+	JOB_LISTS,
+};
+
+enum { JOB_OUT = UINT32_MAX - 1 }; // in no list of this kind
+
+struct job_fifo {
+	uint32_t first; // JOB_NONE: there is none
+	uint32_t last;
+};
 
 struct job_qp {
 	struct job_link link;
@@ -16,6 +33,8 @@ struct job_qp {
 	uint32_t receives; // posted and not used
 	uint32_t wants;    // that should be posted
 	bool blocked;      // its send queue is full: until a completion
+	bool is_src;       // of its flow
+	uint32_t next[JOB_LISTS];
 	// Collective: sends that may go, in the order in which they became so, linked by
 	// job_rank.next_send. JOB_NONE: there is none.
 	uint32_t ready_first;
@@ -31,6 +50,7 @@ struct job_flow_state {
 	bool closed;      // posts no more
 	uint64_t bytes;   // of the ping that is on its way
 	ns_t next;        // no post before
+	ns_t before;      // likewise, before the last post: one that is refused is undone
 	ns_t asked;       // when the ping left that is on its way
 	struct job_flow_result result;
 };
@@ -41,13 +61,9 @@ struct job_rank {
 	uint32_t rkey;
 	uint32_t first_qp; // in job->qp
 	uint32_t qp_count;
-	ns_t idle;             // there is nothing to post before; zero: not known
-	uint32_t lacking;      // queue pairs that want receives
-	uint32_t receive_turn; // that is looked at next
-	// Flows: those of which it is an end, in job->member.
-	uint32_t first_member;
-	uint32_t member_count;
-	uint32_t turn;
+	ns_t idle; // there is nothing to post before; zero: not known
+	struct job_fifo list[JOB_LISTS];
+	struct heap timers; // of its queue pairs, where flows wait for time
 	// Collective, of the iteration.
 	uint32_t *next_send; // by send: the one behind it on its queue pair
 	uint8_t *received;   // a byte for each receive
@@ -63,12 +79,12 @@ struct job_rank {
 
 struct job {
 	const struct job_config *config;
-	struct rng rng;
 	bool stopped;
 	struct job_rank *rank;
 	struct job_qp *qp;
 	struct job_flow_state *flow;
-	uint32_t *member;
+	struct heap_node *timer; // for the heaps of all ranks
+	uint32_t *timer_place;
 	uint32_t qp_count;
 	uint64_t memory_bytes; // of a rank
 	uint32_t first_open;   // flows below are over
@@ -88,17 +104,23 @@ struct job {
 
 bool job_is_collective(const struct job_config *config);
 
-// A receive that a queue pair of the rank lacks.
-bool job_receive_next(struct job *job, uint32_t rank, struct job_post *out);
+// Appends a queue pair of the rank to a list unless it is in there already.
+void job_push(struct job *job, uint32_t rank, enum job_list list, uint32_t qp);
+
+// The first of a list, which leaves it; JOB_NONE when it is empty.
+uint32_t job_pop(struct job *job, uint32_t rank, enum job_list list);
 
 // A message is done that took so long.
 void job_count(struct job *job, uint64_t bytes, uint64_t latency_ns, ns_t now);
 
 // --- job_flow.c -------------------------------------------------------------------------------
 
+// Puts a queue pair into the list or the heap, where it belongs; closes its flow when that is over.
+void job_flow_wake(struct job *job, uint32_t rank, uint32_t qp, ns_t now);
+
 bool job_flow_next(struct job *job, uint32_t rank, ns_t now, struct job_post *out);
 void job_flow_refused(struct job *job, uint32_t rank, const struct job_post *post);
-void job_flow_done(struct job *job, uint32_t rank, struct job_qp *qp,
+void job_flow_done(struct job *job, uint32_t rank, const struct job_qp *qp,
 		   const struct rc_completion *completion, ns_t now);
 
 // --- job_collective.c -------------------------------------------------------------------------
