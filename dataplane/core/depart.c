@@ -132,6 +132,24 @@ static inline struct pkt *depart(struct sw_lcore *lc, const struct port_profile 
 	return p;
 }
 
+// What goes ahead. As long as any is left, nothing else leaves its queue: then there is no more
+// room, the line is not ready, or the queue is blocked.
+static COLD uint32_t depart_ahead(struct sw_lcore *lc, const struct port_profile *pf,
+				  struct port_state *st, struct pkt **pkts, uint32_t count,
+				  ns_t now)
+{
+	uint32_t sent = 0;
+
+	while (sent < count && ahead_ready(st) && pacer_ready(&st->line, now)) {
+		const queue_t queue = { st->ahead_queue };
+
+		if (st->ahead == queue_state_of(st, queue)->head)
+			st->ahead = NULL;
+		pkts[sent++] = depart(lc, pf, st, queue, now);
+	}
+	return sent;
+}
+
 static void count_tx(struct sw_lcore *lc, struct port_state *st, struct pkt *const *pkts,
 		     uint32_t count)
 {
@@ -165,6 +183,8 @@ __attribute__((flatten)) uint32_t sw_tx(struct sw *sw, port_t port, struct pkt *
 	lc->now = now;
 	if (st->backlog_mask != 0)
 		sched_update_pauses(pf, st, now);
+	if (__builtin_expect(st->ahead != NULL, 0))
+		sent = depart_ahead(lc, pf, st, pkts, count, now);
 	while (sent < count && st->backlog_mask != 0 && pacer_ready(&st->line, now)) {
 		uint32_t id = sched_next(pf, st, now);
 

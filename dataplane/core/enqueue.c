@@ -54,6 +54,18 @@ static COLD void mark_arrival(struct sw_lcore *lc, struct pkt *p)
 	mark_ce(lc, p);
 }
 
+// What all that join a queue have in common, once q->bytes has them.
+static inline void join(struct port_state *st, struct queue_state *q, struct pkt *p, ns_t now)
+{
+	q->count++;
+	watermark_raise(&q->wm_total, q->bytes);
+	// An idle line earns nothing: `burst` makes up for late polls of a backlog alone.
+	if (st->backlog_mask == 0)
+		pacer_restart(&st->line, now);
+	p->at = now;
+	st->backlog_mask |= (uint8_t)(1u << p->queue.v);
+}
+
 static enum drop_reason enqueue(struct sw_lcore *lc, const struct port_profile *port,
 				struct port_state *st, struct pkt *p, ns_t now)
 {
@@ -77,22 +89,37 @@ static enum drop_reason enqueue(struct sw_lcore *lc, const struct port_profile *
 			mark_arrival(lc, p);
 	}
 	q->bytes = bytes;
-	q->count++;
-	watermark_raise(&q->wm_total, bytes);
 	pool_charge(pool, p->charge, before, after);
-
-	// An idle line earns nothing: `burst` makes up for late polls of a backlog alone.
-	if (st->backlog_mask == 0)
-		pacer_restart(&st->line, now);
-	p->at = now;
+	join(st, q, p, now);
 	p->next = NULL;
 	if (q->head == NULL)
 		q->head = p;
 	else
 		q->tail->next = p;
 	q->tail = p;
-	st->backlog_mask |= (uint8_t)(1u << p->queue.v);
 	return DROP_NONE;
+}
+
+// As a packet of its class, but before all that waits, behind others of its kind. No limit refuses
+// it: whether it may be here at all, admit_copy() has said.
+static void enqueue_ahead(struct sw_lcore *lc, const struct port_profile *port,
+			  struct port_state *st, struct pkt *p, ns_t now)
+{
+	const struct queue_profile *pf = queue_profile_of(port, p->queue);
+	struct queue_state *q = queue_state_of(st, p->queue);
+	struct pkt **link = st->ahead != NULL ? &st->ahead->next : &q->head;
+	uint64_t before = u64_minus(q->bytes, pf->reserved_bytes);
+
+	q->bytes += p->charge;
+	pool_charge(pool_state_of(lc, pf->pool), p->charge, before,
+		    u64_minus(q->bytes, pf->reserved_bytes));
+	join(st, q, p, now);
+	p->next = *link;
+	*link = p;
+	if (p->next == NULL)
+		q->tail = p;
+	st->ahead = p;
+	st->ahead_queue = p->queue.v;
 }
 
 void flush_queue(struct sw_lcore *lc, port_t port, queue_t queue, enum drop_reason reason)
@@ -101,6 +128,8 @@ void flush_queue(struct sw_lcore *lc, port_t port, queue_t queue, enum drop_reas
 	struct port_state *st = port_state_of(lc, port);
 	struct queue_state *q = queue_state_of(st, queue);
 
+	if (queue.v == st->ahead_queue)
+		st->ahead = NULL;
 	while (q->head != NULL) {
 		count_drop(q, q->head);
 		drop(lc, dequeue(lc, pf, st, queue), reason);
@@ -135,9 +164,31 @@ static inline void deliver(struct sw_lcore *lc, struct port_state *st, struct pk
 		drop(lc, p, reason);
 }
 
+// While others wait ahead, their queue is that of all: a change of maps does not part them.
+static COLD void deliver_ahead(struct sw_lcore *lc, struct pkt *p, ns_t now)
+{
+	const struct port_profile *pf = port_profile_of(lc, p->out_port);
+	struct port_state *st = port_state_of(lc, p->out_port);
+
+	p->queue = (queue_t){ st->ahead != NULL ? st->ahead_queue : pf->tc_to_queue[p->tc.v] };
+	if (st->refused >> p->queue.v & 1)
+		drop(lc, p, refuse_all(st, p));
+	else
+		enqueue_ahead(lc, pf, st, p, now);
+}
+
+// Frames that hosts have sent have a port.
+static bool goes_ahead(const struct pkt *p)
+{
+	return p->in_port.v == PORT_NONE.v && (p->l3 == PKT_L3_ARP || p->l4 == PKT_L4_ND);
+}
+
 __attribute__((noinline)) void forward_here(struct sw_lcore *lc, struct pkt *p, ns_t now)
 {
-	deliver(lc, port_state_of(lc, p->out_port), p, now);
+	if (__builtin_expect(goes_ahead(p), 0))
+		deliver_ahead(lc, p, now);
+	else
+		deliver(lc, port_state_of(lc, p->out_port), p, now);
 }
 
 // Towards a LAG, or a port of another lcore.
@@ -169,4 +220,9 @@ void forward(struct sw_lcore *lc, struct pkt *p, ns_t now)
 		forward_on(lc, p, now);
 	else
 		deliver(lc, st, p, now);
+}
+
+void forward_own(struct sw_lcore *lc, struct pkt *p, ns_t now)
+{
+	forward_on(lc, p, now);
 }

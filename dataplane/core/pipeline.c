@@ -59,7 +59,7 @@ static COLD void act(struct sw_lcore *lc, struct pkt *p, enum route_verdict verd
 		     const struct port_set *ports, enum drop_reason reason, ns_t now)
 {
 	switch (verdict) {
-	case ROUTE_FORWARD: forward(lc, p, now); return;
+	case ROUTE_FORWARD: forward_own(lc, p, now); return;
 	case ROUTE_FLOOD: flood_copies(lc, p, ports); return;
 	case ROUTE_PUNT:
 		consume(lc, p);
@@ -229,7 +229,7 @@ void sw_copy(struct sw *sw, const struct pkt *original, struct pkt *copy, port_t
 	if (reason == DROP_NONE)
 		reason = turn(lc, copy);
 	if (reason == DROP_NONE)
-		forward(lc, copy, now);
+		forward_own(lc, copy, now);
 	else
 		drop(lc, copy, reason);
 }
@@ -280,7 +280,7 @@ void sw_send(struct sw *sw, struct pkt *p, port_t port, uint16_t vid, ns_t now)
 	if (reason == DROP_NONE)
 		reason = admit_copy(lc, p);
 	if (reason == DROP_NONE)
-		forward(lc, p, now);
+		forward_own(lc, p, now);
 	else
 		drop(lc, p, reason);
 }

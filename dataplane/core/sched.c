@@ -86,6 +86,8 @@ ns_t sched_deadline(const struct port_profile *pf, const struct port_state *st, 
 	uint8_t paused = st->rx.paused == 0 ? 0 : paused_queues(pf, st, st->rx.paused);
 	ns_t at = st->backlog_mask & paused ? st->rx.expires : NS_NEVER;
 
+	if (ahead_ready(st))
+		at = now;
 	paused |= st->blocked; // the shell watches for the end of that
 	for (uint32_t i = 0; i < QUEUE_COUNT; i++) {
 		if (!(st->backlog_mask >> i & 1) || paused >> i & 1)

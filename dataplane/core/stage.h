@@ -189,7 +189,19 @@ uint64_t headroom_left(const struct pool_state *pool, uint64_t limit);
 // picks the member first. If the port is another lcore's, that one does all this, in sw_take().
 void forward(struct sw_lcore *lc, struct pkt *p, ns_t now);
 
-// The same for a packet whose out_port is known to be a port of this lcore, not a LAG.
+// The same for what the switch itself makes. Its questions and answers about neighbours (ARP, ND)
+// go ahead of all queues: what they are about may be what the queues wait for.
+COLD void forward_own(struct sw_lcore *lc, struct pkt *p, ns_t now);
+
+// Whether packets that go ahead may go now. Shapers do not hold them, a pause of their class does.
+static inline bool ahead_ready(const struct port_state *st)
+{
+	const uint8_t held = st->blocked | st->paused_mask;
+
+	return st->ahead != NULL && !(held >> st->ahead_queue & 1);
+}
+
+// forward() for a packet whose out_port is known to be a port of this lcore, not a LAG.
 void forward_here(struct sw_lcore *lc, struct pkt *p, ns_t now);
 
 // Drops what a queue of a port of this lcore holds.

@@ -125,8 +125,10 @@ struct port_state {
 	uint8_t blocked;      // queues that are not served, by any of the orders in block.c
 	uint8_t way;          // lcore that takes packets to this port, WAY_LAG: first pick a member
 	uint8_t dwrr_current;
+	uint8_t ahead_queue; // that `ahead` is in
 	struct pacer_state line;
 	struct pfc_rx_state rx;
+	struct pkt *ahead; // last of the packets at the head of a queue that go before all, or NULL
 	struct queue_state queue[QUEUE_COUNT];
 	// both
 	struct lacp_state lacp;

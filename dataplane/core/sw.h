@@ -181,7 +181,8 @@ void sw_copy(struct sw *sw, const struct pkt *original, struct pkt *copy, port_t
 void sw_inject(struct sw *sw, struct pkt *p, port_t port, uint16_t vid, ns_t now);
 
 // Sends a frame that the control thread made out of one port, in VLAN `vid`, whatever bridge,
-// routes and turns say. Lossy, of class 0. Called by the first lcore.
+// routes and turns say. Lossy, of class 0; ARP and ND go ahead of data, as those that sw_inject()
+// floods do. Called by the first lcore.
 void sw_send(struct sw *sw, struct pkt *p, port_t port, uint16_t vid, ns_t now);
 
 // --- hellos -----------------------------------------------------------------------------------
