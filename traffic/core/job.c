@@ -126,6 +126,7 @@ static struct job *lay_out(struct layout *layout, const struct job_config *confi
 	struct job fixed = {
 		.config = config,
 		.qp_count = count_qps(config),
+		.carried = JOB_NONE,
 	};
 
 	fixed.rank = take(layout, config->rank_count, sizeof(*fixed.rank));
@@ -366,6 +367,10 @@ bool job_next(struct job *job, uint32_t rank, ns_t now, struct job_post *out)
 		return true;
 	if (job_is_collective(job->config))
 		return job_collective_next(job, rank, now, out);
+	if (job->held) {
+		job->rank[rank].idle = NS_NEVER;
+		return false;
+	}
 	return job_flow_next(job, rank, now, out);
 }
 
@@ -431,8 +436,10 @@ ns_t job_deadline(const struct job *job, ns_t now)
 {
 	ns_t at = NS_NEVER;
 
-	for (uint32_t rank = 0; rank < job->config->rank_count; rank++)
-		at = ns_min(at, job->rank[rank].idle);
+	for (uint32_t rank = 0; rank < job->config->rank_count; rank++) {
+		if (job_carries(job, rank))
+			at = ns_min(at, job->rank[rank].idle);
+	}
 	return ns_before(at, now) ? now : at;
 }
 
@@ -443,9 +450,12 @@ void job_stop(struct job *job)
 		job->flow[i].closed = true;
 }
 
-static bool is_over(const struct job_flow_state *st)
+static bool is_over(const struct job *job, uint32_t flow)
 {
-	return st->closed && st->posted == st->done;
+	const struct job_flow_state *st = &job->flow[flow];
+
+	return !job_carries(job, job->config->flow[flow].src) ||
+	       (st->closed && st->posted == st->done);
 }
 
 enum job_state job_state(struct job *job)
@@ -460,9 +470,60 @@ enum job_state job_state(struct job *job)
 		return job->iteration < config->warmup + config->iterations ? JOB_RUNNING :
 									      JOB_OVER;
 	}
-	while (job->first_open < config->flow_count && is_over(&job->flow[job->first_open]))
+	while (job->first_open < config->flow_count && is_over(job, job->first_open))
 		job->first_open++;
 	return job->first_open < config->flow_count ? JOB_RUNNING : JOB_OVER;
+}
+
+// --- ranks with owners of their own -----------------------------------------------------------
+
+void job_carry(struct job *job, uint32_t rank)
+{
+	job->carried = rank;
+	job->held = true;
+}
+
+bool job_is_held(const struct job *job)
+{
+	return job->held && (job->prepared || !job_is_collective(job->config));
+}
+
+void job_go(struct job *job, uint64_t longest_ns)
+{
+	if (job->unmeasured && longest_ns != 0 && job->iteration > job->config->warmup)
+		histogram_add(&job->result.iteration, longest_ns);
+	job->unmeasured = false;
+	job->held = false;
+	job->rank[job->carried].idle = (ns_t){ 0 };
+}
+
+uint64_t job_last_ns(const struct job *job)
+{
+	return job->last_ns;
+}
+
+void job_take_result(struct job *job, const struct job_result *more)
+{
+	struct job_result *sum = &job->result;
+
+	histogram_merge(&sum->latency, &more->latency);
+	sum->bytes += more->bytes;
+	sum->peak_bytes += more->peak_bytes;
+	sum->wrong += more->wrong;
+	sum->checked += more->checked;
+	if (sum->failed == 0)
+		sum->status = more->status;
+	sum->failed += more->failed;
+}
+
+void job_take_rank(struct job *job, uint32_t rank, const struct job_rank_result *result)
+{
+	job->rank[rank].result = *result;
+}
+
+void job_take_flow(struct job *job, uint32_t flow, const struct job_flow_result *result)
+{
+	job->flow[flow].result = *result;
 }
 
 // --- what a rank waits for --------------------------------------------------------------------

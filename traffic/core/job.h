@@ -142,3 +142,25 @@ struct job_result {
 void job_result(const struct job *job, struct job_result *out);
 void job_rank_result(const struct job *job, uint32_t rank, struct job_rank_result *out);
 void job_flow_result(const struct job *job, uint32_t flow, struct job_flow_result *out);
+
+// --- ranks with owners of their own -----------------------------------------------------------
+
+// Hosts on several machines have a job each, of the same configuration. This one carries `rank`
+// only, and is held in the beginning and behind each iteration of a collective: receives are posted
+// and memory is filled, nothing else. Before the first job_next().
+void job_carry(struct job *job, uint32_t rank);
+
+// Ready, and waiting for the others.
+bool job_is_held(const struct job *job);
+
+// All are ready. `longest_ns` is the most of their job_last_ns(); 0: some have not ended the last
+// iteration.
+void job_go(struct job *job, uint64_t longest_ns);
+
+// What the last iteration took this rank.
+uint64_t job_last_ns(const struct job *job);
+
+// Adds results of another owner, so that those above are of all ranks.
+void job_take_result(struct job *job, const struct job_result *more);
+void job_take_rank(struct job *job, uint32_t rank, const struct job_rank_result *result);
+void job_take_flow(struct job *job, uint32_t flow, const struct job_flow_result *result);

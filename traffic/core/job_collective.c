@@ -2,9 +2,9 @@
 //
 // A collective of a job: each rank runs its program, send by send as what they need comes in. All
 // ranks begin an iteration together, when all have ended the last one, so that its duration is that
-// of the slowest. Memory is filled and the result is looked at in the first and the last iteration.
-// That takes time which is nobody's: the iteration begins with the next question of its owner, who
-// looks at the clock again.
+// of the slowest; ranks with owners of their own are held until then. Memory is filled and the
+// result is looked at in the first and the last iteration. That takes time which is nobody's: the
+// iteration begins with the next question of its owner, who looks at the clock again.
 
 #include "traffic/core/job_state.h"
 
@@ -57,9 +57,13 @@ static void prepare(struct job *job, uint32_t rank)
 
 static void prepare_all(struct job *job)
 {
-	for (uint32_t rank = 0; rank < job->config->rank_count; rank++)
+	job->ranks_left = 0;
+	for (uint32_t rank = 0; rank < job->config->rank_count; rank++) {
+		if (!job_carries(job, rank))
+			continue;
 		prepare(job, rank);
-	job->ranks_left = job->config->rank_count;
+		job->ranks_left++;
+	}
 	job->prepared = true;
 	job->begun = false;
 }
@@ -110,6 +114,10 @@ bool job_collective_next(struct job *job, uint32_t rank, ns_t now, struct job_po
 	if (!job->prepared) {
 		if (job->iteration < job->config->warmup + job->config->iterations)
 			prepare_all(job);
+		return false;
+	}
+	if (job->held) {
+		r->idle = NS_NEVER;
 		return false;
 	}
 	if (!job->begun) {
@@ -182,8 +190,11 @@ static void end_iteration(struct job *job, ns_t now)
 {
 	const struct job_config *config = job->config;
 
-	if (job->iteration >= config->warmup)
-		histogram_add(&job->result.iteration, ns_since(now, job->start));
+	job->last_ns = ns_since(now, job->start);
+	job->held = job->carried != JOB_NONE;
+	job->unmeasured = job->held; // that is the slowest owner's to say
+	if (job->iteration >= config->warmup && !job->held)
+		histogram_add(&job->result.iteration, job->last_ns);
 	for (uint32_t rank = 0; rank < config->rank_count && is_checked(job); rank++) {
 		if (job->rank[rank].data == NULL)
 			continue;

@@ -181,6 +181,7 @@ void job_flow_done(struct job *job, uint32_t rank, const struct job_qp *qp,
 		return;
 	if (rank == flow->dst) {
 		st->replies++;
+		st->bytes = completion->bytes;
 		return;
 	}
 	finish(job, qp->flow, completion->bytes, ns_since(now, st->asked) / 2, now);

@@ -80,6 +80,10 @@ struct job_rank {
 struct job {
 	const struct job_config *config;
 	bool stopped;
+	uint32_t carried; // the only rank that this owner has; JOB_NONE: it has all
+	bool held;        // until all owners are ready
+	bool unmeasured;  // an iteration has ended whose duration is not known yet
+	uint64_t last_ns; // of the last iteration, here
 	struct job_rank *rank;
 	struct job_qp *qp;
 	struct job_flow_state *flow;
@@ -103,6 +107,11 @@ struct job {
 // --- job.c ------------------------------------------------------------------------------------
 
 bool job_is_collective(const struct job_config *config);
+
+static inline bool job_carries(const struct job *job, uint32_t rank)
+{
+	return job->carried == JOB_NONE || job->carried == rank;
+}
 
 // Appends a queue pair of the rank to a list unless it is in there already.
 void job_push(struct job *job, uint32_t rank, enum job_list list, uint32_t qp);
