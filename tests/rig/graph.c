@@ -23,7 +23,7 @@ struct parts {
 	uint32_t edge_count;
 };
 
-static struct arena reserve(void)
+struct arena graph_arena(void)
 {
 	void *memory = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -64,8 +64,8 @@ static void finish(struct graph *g, struct parts *parts, uint32_t switches)
 	enum topo_fault fault;
 	uint32_t at;
 
-	g->keep = reserve();
-	g->scratch = reserve();
+	g->keep = graph_arena();
+	g->scratch = graph_arena();
 	fault = topo_build(switches, parts->cable, parts->cable_count, parts->edge,
 			   parts->edge_count, &g->keep, &g->scratch, &g->topo, &at);
 	cr_assert_eq(fault, TOPO_GOOD, "fault %d at %u", fault, at);

@@ -16,6 +16,9 @@ struct graph {
 	struct topo_state state; // nothing lost
 };
 
+// An empty arena of 4 GiB, of which the kernel gives what is touched; ends with the process.
+struct arena graph_arena(void);
+
 // A fat-tree of three levels from switches of k ports (Al-Fares 2008): k pods of k/2 leaves and k/2
 // aggregation switches, (k/2)^2 cores, k/2 hosts on each leaf. Leaf l of pod p is switch
 // p x k/2 + l; aggregation switch a of pod p comes k^2/2 later; cores follow. Ports of a leaf and

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Short texts of the pure fabric manager: names of what is made, "pod1-leaf2", and of ports. What
+// does not fit is cut.
+#pragma once
+
+#include "fabricmgr/core/fabric.h"
+
+struct label {
+	char text[FABRIC_NAME_BYTES];
+	uint32_t len;
+};
+
+// Characters of a text that count, at most FABRIC_NAME_BYTES.
+static inline uint32_t label_length(const char *text)
+{
+	uint32_t len = 0;
+
+	while (len < FABRIC_NAME_BYTES && text[len] != '\0')
+		len++;
+	return len;
+}
+
+static inline bool label_equal(const char *a, const char *b)
+{
+	uint32_t i = 0;
+
+	while (i < FABRIC_NAME_BYTES && a[i] == b[i] && a[i] != '\0')
+		i++;
+	return i == FABRIC_NAME_BYTES || a[i] == b[i];
+}
+
+static inline struct label *label_add(struct label *label, const char *text)
+{
+	for (; *text != '\0' && label->len < FABRIC_NAME_BYTES - 1; text++)
+		label->text[label->len++] = *text;
+	label->text[label->len] = '\0';
+	return label;
+}
+
+static inline struct label *label_number(struct label *label, uint64_t number)
+{
+	char digits[21];
+	uint32_t at = sizeof(digits) - 1;
+
+	digits[at] = '\0';
+	do {
+		digits[--at] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number > 0);
+	return label_add(label, digits + at);
+}
+
+// A text and a number, the usual name.
+static inline struct label label_of(const char *text, uint64_t number)
+{
+	struct label label = { .len = 0 };
+
+	label_number(label_add(&label, text), number);
+	return label;
+}
