@@ -16,7 +16,6 @@
 #include "dataplane/agent.h"
 #include "dataplane/config_start.h"
 #include "dataplane/dpdk/link.h"
-#include "dataplane/dpdk/unmap.h"
 #include "dataplane/options.h"
 #include "sys/cfg_load.h"
 #include "sys/log.h"
@@ -198,7 +197,8 @@ static int create(struct program *program)
 
 static int launch(struct program *program)
 {
-	unmap_waits_for(&program->workers);
+	for (uint32_t i = 0; i < program->workers.count; i++)
+		unmap_waits_for(&program->workers.worker[i].poller);
 	for (uint32_t i = 0; i < program->workers.count; i++) {
 		const int rc = rte_eal_remote_launch(worker_run, &program->workers.worker[i],
 						     EAL_LCORE_FORWARD + i);
@@ -221,7 +221,7 @@ static void stop_lcores(struct program *program)
 		workers_call(&program->workers, &message);
 		rte_eal_wait_lcore(EAL_LCORE_FORWARD + i);
 	}
-	unmap_waits_for(NULL);
+	unmap_forget_all();
 }
 
 // What the conservation equation says at the end of a run.

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "sys/dpdk/unmap.h"
 #include "traffic/crc.h"
 #include "traffic/perftest_report.h"
 #include "traffic/perftest_talk.h"
@@ -39,6 +40,8 @@ struct perftest {
 	struct kernel_side kernel;
 	struct perftest_talk talk;
 	struct clock clock;
+	struct poller poller;
+	bool has_dpdk;
 	struct rc_region region; // what the peer reaches, and receives go to
 	uint8_t *local;          // sent from, or READ into
 	void *memory;            // of the endpoint
@@ -132,8 +135,11 @@ static int open_test(struct perftest *test)
 
 	if (rc == 0)
 		rc = port_hosts_start_dpdk(host, 1, run->memory == CONFIG_UNSET ? 0 : run->memory);
-	if (rc == 0)
+	test->has_dpdk = rc == 0;
+	if (rc == 0) {
+		unmap_waits_for(&test->poller);
 		rc = port_hosts_open(host, 1);
+	}
 	if (rc == 0)
 		rc = kernel_side_open(&test->kernel, host->profile.mac, host->profile.ipv4);
 	return rc;
@@ -144,7 +150,8 @@ static void close_test(struct perftest *test)
 	perftest_talk_close(&test->talk);
 	kernel_side_close(&test->kernel);
 	port_hosts_close(&test->host, 1);
-	port_hosts_stop_dpdk();
+	if (test->has_dpdk)
+		port_hosts_stop_dpdk();
 	free(test->region.data);
 	free(test->local);
 	free(test->done_ns);
@@ -274,12 +281,14 @@ static void turn(struct perftest *test)
 {
 	const ns_t now = clock_now(&test->clock);
 	struct rc_completion done;
-	uint32_t moved = port_host_receive(&test->host, now);
-	uint32_t qp;
+	uint32_t moved, qp;
 
+	poller_turn(&test->poller);
+	moved = port_host_receive(&test->host, now);
 	while (endpoint_complete(test->host.endpoint, &qp, &done))
 		count(test, &done);
 	moved += port_host_transmit(&test->host, now);
+	poller_turn(&test->poller);
 	give_way(test, moved);
 }
 

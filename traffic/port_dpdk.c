@@ -18,6 +18,8 @@
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 
+#include "sys/dpdk/interrupt.h"
+#include "sys/dpdk/unmap.h"
 #include "traffic/port_memory.h"
 
 enum {
@@ -139,5 +141,7 @@ int port_hosts_start_dpdk(const struct port_host *host, uint32_t count, uint64_t
 
 void port_hosts_stop_dpdk(void)
 {
+	unmap_forget_all();
+	interrupt_end();
 	rte_eal_cleanup();
 }

@@ -16,6 +16,7 @@
 #include <rte_ethdev.h>
 #include <rte_ring.h>
 
+#include "sys/dpdk/interrupt.h"
 #include "traffic/port_memory.h"
 
 enum {
@@ -142,7 +143,7 @@ static void try_start(struct port_host *host, uint64_t step)
 	if (host->started && (step == 0 || step % RESTART_STEPS != 0 || !is_memif(host)))
 		return;
 	if (host->started)
-		rte_eth_dev_stop(host->ethdev);
+		interrupt_stop_port(host->ethdev);
 	host->started = rte_eth_dev_start(host->ethdev) == 0;
 	if (host->started)
 		rte_eth_promiscuous_enable(host->ethdev);
@@ -308,9 +309,7 @@ void port_hosts_close(struct port_host *host, uint32_t count)
 		drop_pending(&host[i]);
 		if (!host[i].open)
 			continue;
-		if (host[i].started)
-			rte_eth_dev_stop(host[i].ethdev);
-		rte_eth_dev_close(host[i].ethdev);
+		interrupt_close_port(host[i].ethdev);
 		host[i].open = false;
 	}
 }

@@ -112,7 +112,12 @@ static void give_way(struct run *run)
 
 static void round_of_hosts(struct run *run)
 {
-	if (turn(run) != 0)
+	uint32_t moved;
+
+	poller_turn(&run->poller);
+	moved = turn(run);
+	poller_turn(&run->poller);
+	if (moved != 0)
 		run->empty_turns = 0;
 	else
 		give_way(run);

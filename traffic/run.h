@@ -4,6 +4,7 @@
 // them. The main thread does all of it.
 #pragma once
 
+#include "sys/dpdk/unmap.h"
 #include "traffic/port_host.h"
 #include "traffic/report.h"
 
@@ -18,6 +19,7 @@ struct run {
 	struct workload workload;
 	struct job *job;
 	struct clock clock;
+	struct poller poller;
 	struct port_host *host;
 	struct rc_region *region; // the memory of each host that its peers reach
 	void **memory;            // of each endpoint

@@ -160,8 +160,10 @@ int run_open(struct run *run, const struct traffic_config *config)
 		rc = port_hosts_start_dpdk(run->host, run->host_count,
 					   memory == CONFIG_UNSET ? 0 : memory);
 	run->has_dpdk = rc == 0;
-	if (rc == 0)
+	if (rc == 0) {
+		unmap_waits_for(&run->poller);
 		rc = port_hosts_open(run->host, run->host_count);
+	}
 	return rc;
 }
 

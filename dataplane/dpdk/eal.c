@@ -22,6 +22,7 @@
 #include <rte_errno.h>
 #include <rte_log.h>
 
+#include "sys/dpdk/interrupt.h"
 #include "sys/log.h"
 
 enum { ARGS_MAX = 32 + 2 * EAL_PCI_MAX, ARG_BYTES = 512, CPUS_BYTES = 48, MEGABYTE = 1 << 20 };
@@ -223,5 +224,6 @@ out:
 
 void eal_stop(void)
 {
+	interrupt_end();
 	rte_eal_cleanup();
 }

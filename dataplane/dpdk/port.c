@@ -24,8 +24,8 @@
 #include "dataplane/dpdk/pktio.h"
 #include "dataplane/dpdk/port_pfc.h"
 #include "dataplane/dpdk/stale_socket.h"
-#include "dataplane/dpdk/unmap.h"
 #include "sys/cfg_place.h"
+#include "sys/dpdk/interrupt.h"
 #include "sys/log.h"
 
 // A name as those of ports, short enough to be kept.
@@ -500,9 +500,7 @@ static void close_device(struct port *port)
 	if (!port->kernel_promiscuous)
 		rte_eth_promiscuous_disable(port->ethdev);
 	rte_eth_dev_callback_unregister(port->ethdev, RTE_ETH_EVENT_INTR_RMV, on_removed, port);
-	unmap_settle();
-	rte_eth_dev_stop(port->ethdev);
-	rte_eth_dev_close(port->ethdev);
+	interrupt_close_port(port->ethdev);
 	if (info.device != NULL)
 		rte_dev_remove(info.device);
 	restore_kernel_mtu(port);

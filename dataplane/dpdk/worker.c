@@ -133,13 +133,6 @@ static void measure_gap(struct worker *worker, ns_t now)
 		worker_renew_pauses(worker, now);
 }
 
-// Begins or ends a visit. What comes behind the beginning stays there: unmap.c fences for both.
-static void turn_round(struct worker *worker)
-{
-	__atomic_store_n(&worker->round, worker->round + 1, __ATOMIC_RELEASE);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-}
-
 int worker_run(void *arg)
 {
 	struct worker *worker = arg;
@@ -149,14 +142,14 @@ int worker_run(void *arg)
 		ns_t now = clock_now(&worker->clock);
 		bool worked;
 
-		turn_round(worker);
+		poller_turn(&worker->poller);
 		measure_gap(worker, now);
 		worked = commands_apply(worker);
 		if (worked)
 			now = clock_now(&worker->clock);
 		for (uint32_t i = 0; i < worker->instance_count; i++)
 			worked |= worker_visit(worker, worker->instance[i], now);
-		turn_round(worker);
+		poller_turn(&worker->poller);
 		worker->stats.polls++;
 		worker->stats.busy_polls += worked;
 		if (worked)

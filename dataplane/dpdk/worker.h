@@ -10,6 +10,7 @@
 #include "dataplane/dpdk/channel.h"
 #include "dataplane/dpdk/clock.h"
 #include "dataplane/dpdk/instance.h"
+#include "sys/dpdk/unmap.h"
 
 enum { WORKER_INSTANCE_MAX = 32 };
 
@@ -49,7 +50,7 @@ struct worker {
 	struct lcore_stats stats;
 	// lcore: rw, others: ro
 	uint32_t asleep; // may need waking, see idle.c
-	uint32_t round;  // odd while it may look at what drivers have mapped, see unmap.h
+	struct poller poller;
 };
 
 // All forwarding lcores of the process.

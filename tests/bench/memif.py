@@ -126,11 +126,9 @@ def run_writes(program, socket, cpu, count):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=600,
         preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # What counts is the report: the memif driver may crash at the end, both ends in one process.
-    try:
-        report = json.loads(done.stdout)
-    except json.JSONDecodeError:
+    if done.returncode != 0:
         sys.exit(f'memif: weft-traffic: {done.returncode}\n{done.stdout}{done.stderr}')
+    report = json.loads(done.stdout)
     if report['good'] != 1 or report['iterations'] != count or report['retransmits'] != 0:
         sys.exit(f'memif: weft-traffic lost something:\n{done.stdout}')
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

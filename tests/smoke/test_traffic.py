@@ -6,6 +6,7 @@
 """weft-traffic: hosts in software through a real switch with emulated 1G ports."""
 import json
 import os
+import random
 import re
 import shlex
 import signal
@@ -23,6 +24,11 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 240
 
 
+def catches(pid, number):
+    mask = re.search(r'^SigCgt:\s*(\w+)$', Path(f'/proc/{pid}/status').read_text(), re.M)[1]
+    return int(mask, 16) >> (number - 1) & 1
+
+
 class Traffic(lab.SmokeTest):
     def switch(self, name, count, buffers='roce = "lossless";\n', more=''):
         ports = [lab.memif_port(f'Ethernet{n}', n, self.dir / f'{name}{n}', PORT + more) for n in range(count)]
@@ -37,8 +43,11 @@ class Traffic(lab.SmokeTest):
     def end(self, process, status):
         out, err = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, status, f'{process.args}:\n{out}{err}')
-        self.assertFalse(Path(f'/var/run/dpdk/weft-traffic-{process.pid}').exists(), 'left behind')
+        self.assert_gone(process)
         return out, err
+
+    def assert_gone(self, process):
+        self.assertFalse(Path(f'/var/run/dpdk/weft-traffic-{process.pid}').exists(), 'left behind')
 
     def run_pair(self, *words, status=0):
         return json.loads(self.end(self.start(*words, '--hosts', 'pair', '--json'), status)[0])
@@ -239,6 +248,24 @@ class Traffic(lab.SmokeTest):
             switch.wait_link('Ethernet0', up=False)
         self.assertIsNone(switch.process.poll())
         self.assert_conserved(switch)
+
+    def test_ended_early(self):
+        """Whenever it is ended, and with both ends of a link in one process, it ends in order."""
+        dice = random.Random(20)
+        for n in range(20):
+            hosts = [word for end, role in enumerate(('server', 'client')) for word in
+                     ('--port', f'net_memif{end},role={role},socket={self.dir}/early{n},socket-abstract=no,rsize=5')]
+            process = self.start('write', '--duration', '60s', '--json', *hosts)
+            # Behind that moment a signal no longer just kills it.
+            lab.wait_for(lambda: catches(process.pid, signal.SIGINT), 10, 'a handler of SIGINT')
+            time.sleep(dice.random() * 0.5)
+            process.send_signal(signal.SIGTERM if n % 2 else signal.SIGINT)
+            out, err = process.communicate(timeout=PATIENCE)
+            # Before there was a link there is nothing to report.
+            self.assertIn(process.returncode, (0, 1), err)
+            self.assertEqual(process.returncode, 0 if out and json.loads(out)['good'] else 1, f'{out}{err}')
+            self.assert_gone(process)
+            self.assertTrue(out or 'stopped while it waited for links' in err, err)
 
     def test_no_switch(self):
         """Ports without a link are named."""
