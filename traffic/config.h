@@ -22,6 +22,8 @@ enum traffic_workload {
 	TRAFFIC_VICTIM,
 	TRAFFIC_PERMUTATION,
 	TRAFFIC_PERFTEST,
+	TRAFFIC_MESH,
+	TRAFFIC_TRACE,
 	TRAFFIC_ALL_TO_ALL,
 	TRAFFIC_ALL_REDUCE,
 	TRAFFIC_ALL_GATHER,
@@ -78,6 +80,12 @@ uint32_t traffic_host_count(const struct traffic_config *config);
 static inline bool traffic_is_collective(enum traffic_workload workload)
 {
 	return workload >= TRAFFIC_ALL_TO_ALL;
+}
+
+// Messages are due at times of their own.
+static inline bool traffic_is_open(const struct run_config *run)
+{
+	return run->load != CONFIG_UNSET || run->workload == TRAFFIC_TRACE;
 }
 
 // Line rate of a host.

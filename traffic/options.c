@@ -411,6 +411,31 @@ static enum options_verdict judge_perftest(const struct parser *parser, uint32_t
 	return judge_ranks(parser, count);
 }
 
+// Flows that send whenever they can, or when the dice or a trace say.
+static enum options_verdict judge_open(const struct parser *parser)
+{
+	const struct run_config *run = &parser->config->run;
+	const enum traffic_workload workload = (enum traffic_workload)run->workload;
+	const bool loads = run->load != CONFIG_UNSET;
+	const bool traces = workload == TRAFFIC_TRACE;
+
+	if (traces != (run->trace[0] != '\0'))
+		return traces ? refuse(parser, "trace: needs --trace FILE") :
+				refuse(parser, "--trace: of the workload trace only");
+	if (loads && (traces || traffic_is_collective(workload)))
+		return refuse(parser, "--load: of flows only, and not of a trace");
+	if (run->sizes[0] != '\0' && !loads)
+		return refuse(parser, "--sizes: needs --load, such as --load 50%%");
+	if (loads && run->latency)
+		return refuse(parser, "--load: not with --latency, which waits for answers");
+	if ((loads || traces) && run->gap != 0)
+		return refuse(parser, "--gap: %s says when messages are due",
+			      loads ? "--load" : "the trace");
+	if (traces && run->duration != CONFIG_UNSET)
+		return refuse(parser, "--duration: the trace says how long");
+	return OPTIONS_RUN;
+}
+
 static enum options_verdict judge(const struct parser *parser)
 {
 	const struct run_config *run = &parser->config->run;
@@ -456,6 +481,8 @@ static enum options_verdict judge(const struct parser *parser)
 		return refuse(parser, "--size 0: a message has bytes");
 	if (traffic_is_collective(workload) && run->duration != CONFIG_UNSET)
 		return refuse(parser, "--duration: of flows; a collective has --iters");
+	if (judge_open(parser) != OPTIONS_RUN)
+		return OPTIONS_WRONG;
 	return judge_ranks(parser, count);
 }
 

@@ -44,6 +44,8 @@ static const char *const workloads[] = {
 	[TRAFFIC_VICTIM] = "victim",
 	[TRAFFIC_PERMUTATION] = "permutation",
 	[TRAFFIC_PERFTEST] = "perftest",
+	[TRAFFIC_MESH] = "mesh",
+	[TRAFFIC_TRACE] = "trace",
 	[TRAFFIC_ALL_TO_ALL] = "all-to-all",
 	[TRAFFIC_ALL_REDUCE] = "all-reduce",
 	[TRAFFIC_ALL_GATHER] = "all-gather",
@@ -172,6 +174,38 @@ static void make_latency(const struct histogram *h, struct report *out)
 	out->latency_stdev_us = stdev_ns(h) / 1000;
 }
 
+static double ratio(const struct histogram *h, uint32_t ppm)
+{
+	return (double)histogram_quantile(h, ppm) / 1000;
+}
+
+static void make_size(const struct job_size_result *in, struct report_size *out)
+{
+	*out = (struct report_size){
+		.up_to_bytes = in->most_bytes == UINT64_MAX ? REPORT_NO_LIMIT : in->most_bytes,
+		.messages = in->time.count,
+		.time_p50_us = micro(histogram_quantile(&in->time, 500000)),
+		.time_p99_us = micro(histogram_quantile(&in->time, 990000)),
+		.time_p999_us = micro(histogram_quantile(&in->time, 999000)),
+		.slowdown_p50 = ratio(&in->slowdown, 500000),
+		.slowdown_p99 = ratio(&in->slowdown, 990000),
+		.slowdown_p999 = ratio(&in->slowdown, 999000),
+	};
+}
+
+// Messages that were due at times of their own.
+static void make_open(const struct report_input *in, struct report *out)
+{
+	out->slowdown_p50 = ratio(&in->job->slowdown, 500000);
+	out->slowdown_p99 = ratio(&in->job->slowdown, 990000);
+	out->slowdown_p999 = ratio(&in->job->slowdown, 999000);
+	out->lateness_p50_us = micro(histogram_quantile(&in->job->lateness, 500000));
+	out->lateness_p99_us = micro(histogram_quantile(&in->job->lateness, 990000));
+	out->lateness_max_us = micro(in->job->lateness.most);
+	for (uint32_t i = 0; i < JOB_SIZES && in->size != NULL; i++)
+		make_size(&in->size[i], &out->size[i]);
+}
+
 // The queue pairs of a flow stand one behind the other.
 static void make_flow(const struct report_input *in, uint32_t first, uint32_t qps,
 		      struct report_flow *out)
@@ -274,10 +308,13 @@ void report_make(const struct report_input *in, struct report *out)
 	for (uint32_t i = 0; i < in->workload->host_count; i++)
 		make_rank(in, i, out);
 	make_latency(&in->job->latency, out);
+	make_open(in, out);
 	if (in->workload->job.iterations != 0)
 		make_collective(in, out);
 	else
 		make_flows(in, out);
+	if (traffic_is_open(run) && out->iterations != 0)
+		out->size_bytes = out->bytes / out->iterations;
 	out->ceiling_gbps = workload_ceiling_bps(in->config, in->workload) / 1e9;
 	out->ceiling_ratio = out->goodput_gbps / out->ceiling_gbps;
 	out->good = in->outcome != REPORT_TIMEOUT && in->outcome != REPORT_FAILED &&

@@ -15,6 +15,8 @@
 #define REPORT_FIELD_COUNT(key) uint64_t key
 #define REPORT_FIELD_TEXT(key) const char *key
 #define REPORT_FIELD_HOST(key) uint32_t key
+#define REPORT_FIELD_LIMIT(key) uint64_t key
+#define REPORT_NO_LIMIT UINT64_MAX
 
 #define REPORT_RANK_VALUE(key, kind, ...) REPORT_FIELD(kind, key);
 struct report_rank {
@@ -26,12 +28,18 @@ struct report_flow {
 #include "schema/traffic_report.def"
 };
 
+#define REPORT_SIZE_VALUE(key, kind, ...) REPORT_FIELD(kind, key);
+struct report_size {
+#include "schema/traffic_report.def"
+};
+
 #define REPORT_VALUE(key, kind, ...) REPORT_FIELD(kind, key);
 struct report {
 #include "schema/traffic_report.def"
 	struct report_rank *rank; // `hosts` of them
 	struct report_flow *flow; // those of a job that has flows
 	uint32_t flow_count;
+	struct report_size size[JOB_SIZES];
 };
 
 enum report_outcome { REPORT_DONE, REPORT_STOPPED, REPORT_TIMEOUT, REPORT_FAILED };
@@ -51,6 +59,7 @@ struct report_input {
 	const struct workload *workload;
 	const struct job_result *job;
 	const struct job_flow_result *flow; // one of each flow
+	const struct job_size_result *size; // JOB_SIZES of them; NULL where no message is due
 	const struct report_host *host;     // one of each host
 	uint64_t elapsed_ns;
 	bool stuck; // the job was stopped, and never done with what was on its way

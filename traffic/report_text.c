@@ -144,6 +144,35 @@ static void put_flows(const struct report *r, FILE *out)
 	}
 }
 
+static void put_size(const struct report_size *size, FILE *out)
+{
+	char bound[24] = "more";
+
+	if (size->messages == 0)
+		return;
+	if (size->up_to_bytes != REPORT_NO_LIMIT)
+		snprintf(bound, sizeof(bound), "%" PRIu64, size->up_to_bytes);
+	fprintf(out, "%11s  %10" PRIu64 "  %10.1f  %10.1f  %10.1f  %8.2f  %8.2f  %8.2f\n", bound,
+		size->messages, size->time_p50_us, size->time_p99_us, size->time_p999_us,
+		size->slowdown_p50, size->slowdown_p99, size->slowdown_p999);
+}
+
+// Completion times by size, of messages that were due at times of their own.
+static void put_sizes(const struct report *r, FILE *out)
+{
+	fputs("\n                         completion time us, from due      time by its ideal\n"
+	      "bytes up to    messages      median        99 %      99.9 %    median      99 %"
+	      "    99.9 %\n",
+	      out);
+	for (uint32_t i = 0; i < JOB_SIZES; i++)
+		put_size(&r->size[i], out);
+	fprintf(out,
+		"all: median %.2f, 99 %% %.2f, 99.9 %% %.2f times the ideal; posts late by: median "
+		"%.1f, 99 %% %.1f, max %.1f us\n",
+		r->slowdown_p50, r->slowdown_p99, r->slowdown_p999, r->lateness_p50_us,
+		r->lateness_p99_us, r->lateness_max_us);
+}
+
 void report_text(const struct traffic_config *config, const struct report *report, FILE *out)
 {
 	const struct run_config *run = &config->run;
@@ -161,6 +190,8 @@ void report_text(const struct traffic_config *config, const struct report *repor
 	if (collective)
 		put_ideal(report, out);
 	put_summary(report, out);
+	if (traffic_is_open(run))
+		put_sizes(report, out);
 	if (report->flow_count > 1)
 		put_flows(report, out);
 	put_ranks(report, out);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "traffic/arrivals.h"
 #include "traffic/core/endpoint.h"
 
 enum { RECEIVE_DEPTH_MIN = 16 };
@@ -23,9 +24,10 @@ static enum rc_op op_of(const struct run_config *run)
 	return word == TRAFFIC_WRITE ? RC_WRITE : word == TRAFFIC_READ ? RC_READ : RC_SEND;
 }
 
-// Appends the queue pairs of one flow. `dst` is where its data goes: a READ is posted there.
-static void add_flow(const struct run_config *run, uint32_t src, uint32_t dst, struct workload *out)
+void workload_add_flow(const struct traffic_config *config, uint32_t src, uint32_t dst,
+		       struct workload *out)
 {
+	const struct run_config *run = &config->run;
 	const enum rc_op op = op_of(run);
 	struct job_flow flow = {
 		.src = op == RC_READ ? dst : src,
@@ -48,31 +50,64 @@ static void add_flow(const struct run_config *run, uint32_t src, uint32_t dst, s
 		out->flow[out->job.flow_count++] = flow;
 }
 
-static void add_pairs(const struct run_config *run, struct workload *out)
+static void add_pairs(const struct traffic_config *config, struct workload *out)
 {
 	for (uint32_t i = 0; i + 1 < out->host_count; i += 2) {
-		add_flow(run, i, i + 1, out);
-		if (run->bidirectional)
-			add_flow(run, i + 1, i, out);
+		workload_add_flow(config, i, i + 1, out);
+		if (config->run.bidirectional)
+			workload_add_flow(config, i + 1, i, out);
 	}
 }
 
-static void add_flows(const struct run_config *run, struct workload *out)
+static void add_mesh(const struct traffic_config *config, struct workload *out)
 {
+	const uint32_t hosts = out->host_count;
+
+	for (uint32_t i = 0; i < hosts; i++) {
+		for (uint32_t k = 1; k < hosts; k++)
+			workload_add_flow(config, i, (i + k) % hosts, out);
+	}
+}
+
+static void add_flows(const struct traffic_config *config, struct workload *out)
+{
+	const struct run_config *run = &config->run;
 	const uint32_t hosts = out->host_count;
 	const bool victim = run->workload == TRAFFIC_VICTIM;
 
 	if (run->workload == TRAFFIC_INCAST || victim) {
 		for (uint32_t i = 1; i < hosts - victim; i++)
-			add_flow(run, i, 0, out);
+			workload_add_flow(config, i, 0, out);
 		if (victim)
-			add_flow(run, 1, hosts - 1, out);
+			workload_add_flow(config, 1, hosts - 1, out);
 	} else if (run->workload == TRAFFIC_PERMUTATION) {
 		for (uint32_t i = 0; i < hosts; i++)
-			add_flow(run, i, (i + (uint32_t)run->shift) % hosts, out);
+			workload_add_flow(config, i, (i + (uint32_t)run->shift) % hosts, out);
+	} else if (run->workload == TRAFFIC_MESH) {
+		add_mesh(config, out);
 	} else {
-		add_pairs(run, out);
+		add_pairs(config, out);
 	}
+}
+
+// Of one host at most.
+static uint64_t flows_of_host(const struct run_config *run, uint32_t host_count)
+{
+	return run->workload == TRAFFIC_MESH ? host_count - 1 : 1;
+}
+
+static int make_flows(const struct traffic_config *config, struct workload *out)
+{
+	const struct run_config *run = &config->run;
+
+	if (run->workload == TRAFFIC_TRACE)
+		return arrivals_trace(config, out);
+	out->flow = calloc(out->host_count * flows_of_host(run, out->host_count) * run->qps,
+			   sizeof(*out->flow));
+	if (out->flow == NULL)
+		return -ENOMEM;
+	add_flows(config, out);
+	return run->load == CONFIG_UNSET ? 0 : arrivals_poisson(config, out);
 }
 
 static enum collective_kind kind_of(const struct run_config *run)
@@ -91,7 +126,9 @@ static enum collective_kind kind_of(const struct run_config *run)
 	case TRAFFIC_INCAST:
 	case TRAFFIC_VICTIM:
 	case TRAFFIC_PERMUTATION:
-	case TRAFFIC_PERFTEST: break;
+	case TRAFFIC_PERFTEST:
+	case TRAFFIC_MESH:
+	case TRAFFIC_TRACE: break;
 	}
 	return COLLECTIVE_ALL_TO_ALL;
 }
@@ -115,6 +152,7 @@ int workload_make(const struct traffic_config *config, uint32_t host_count, stru
 	const struct run_config *run = &config->run;
 	const char *what = NULL;
 	uint32_t at = 0;
+	int rc = 0;
 
 	*out = (struct workload){
 		.host_count = host_count,
@@ -123,25 +161,25 @@ int workload_make(const struct traffic_config *config, uint32_t host_count, stru
 							     run->depth :
 							     RECEIVE_DEPTH_MIN) },
 	};
-	if (traffic_is_collective((enum traffic_workload)run->workload)) {
+	if (traffic_is_collective((enum traffic_workload)run->workload))
 		set_collective(run, out);
-	} else {
-		out->flow = calloc((size_t)host_count * run->qps, sizeof(*out->flow));
-		if (out->flow == NULL)
-			return -ENOMEM;
-		add_flows(run, out);
-		out->job.flow = out->flow;
+	else
+		rc = make_flows(config, out);
+	out->job.flow = out->flow;
+	if (rc == 0 && job_check(&out->job, &what, &at) != 0) {
+		fprintf(stderr, "weft-traffic: %s\n", what);
+		rc = -EINVAL;
 	}
-	if (job_check(&out->job, &what, &at) == 0)
-		return 0;
-	fprintf(stderr, "weft-traffic: %s\n", what);
-	workload_free(out);
-	return -EINVAL;
+	if (rc != 0)
+		workload_free(out);
+	return rc;
 }
 
 void workload_free(struct workload *workload)
 {
+	free(workload->arrival);
 	free(workload->flow);
+	workload->arrival = NULL;
 	workload->flow = NULL;
 }
 
@@ -156,7 +194,7 @@ static const uint8_t opcodes[][4] = {
 };
 enum { FIRST, MIDDLE, LAST, ONLY };
 
-double workload_efficiency(const struct traffic_config *config, enum rc_op op, uint64_t bytes)
+double workload_line_bytes(const struct traffic_config *config, enum rc_op op, uint64_t bytes)
 {
 	const struct roce_path path = { .ipv6 = config->run.ip.family == IP_V6 };
 	const uint32_t mtu = (uint32_t)config->run.mtu;
@@ -175,7 +213,12 @@ double workload_efficiency(const struct traffic_config *config, enum rc_op op, u
 			(packets - 2) * roce_frame_bytes(&path, opcodes[op][MIDDLE], mtu) +
 			roce_frame_bytes(&path, opcodes[op][LAST], rest);
 	}
-	return (double)bytes / (double)line;
+	return (double)line;
+}
+
+double workload_efficiency(const struct traffic_config *config, enum rc_op op, uint64_t bytes)
+{
+	return bytes == 0 ? 0 : (double)bytes / workload_line_bytes(config, op, bytes);
 }
 
 // Seconds x bits per flow that the line of a rank needs.
@@ -193,6 +236,18 @@ static double load_of(const struct traffic_config *config, const struct workload
 		in += (turned ? flow->src : flow->dst) == rank;
 	}
 	return (out > in ? out : in) / (double)traffic_host_bps(config, rank);
+}
+
+double workload_busiest(const struct traffic_config *config, const struct workload *workload)
+{
+	double worst = 0;
+
+	for (uint32_t rank = 0; rank < workload->host_count; rank++) {
+		const double load = load_of(config, workload, rank);
+
+		worst = load > worst ? load : worst;
+	}
+	return worst;
 }
 
 // Seconds of payload on the line of a host whose part in a collective takes longest.
@@ -231,16 +286,12 @@ static double collective_ceiling(const struct traffic_config *config,
 double workload_ceiling_bps(const struct traffic_config *config, const struct workload *workload)
 {
 	const struct job_config *job = &workload->job;
-	double worst = 0;
 
 	if (job->iterations != 0)
 		return collective_ceiling(config, &job->collective);
-	for (uint32_t rank = 0; rank < workload->host_count; rank++) {
-		const double load = load_of(config, workload, rank);
-
-		worst = load > worst ? load : worst;
-	}
-	return job->flow_count / worst *
+	if (workload->arrival != NULL)
+		return arrivals_ceiling_bps(config, workload);
+	return job->flow_count / workload_busiest(config, workload) *
 	       workload_efficiency(config, job->flow[0].op, job->flow[0].bytes);
 }
 

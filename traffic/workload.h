@@ -11,7 +11,9 @@
 
 struct workload {
 	struct job_config job;
-	struct job_flow *flow; // owned
+	struct job_flow *flow;       // owned
+	struct job_arrival *arrival; // of all flows, one behind the other; owned. NULL: none
+	uint32_t arrival_count;
 	uint32_t host_count;
 };
 
@@ -21,9 +23,20 @@ int workload_make(const struct traffic_config *config, uint32_t host_count, stru
 
 void workload_free(struct workload *workload);
 
-// Payload of a message of `bytes` as a part of its bytes on the line, in which each packet has all
-// its headers and 24 bytes of FCS, preamble and gap.
+// Appends the queue pairs of one flow, for which there is room in workload->flow. `dst` is where
+// its data goes: a READ is posted there.
+void workload_add_flow(const struct traffic_config *config, uint32_t src, uint32_t dst,
+		       struct workload *workload);
+
+// Bytes on the line of a message: all headers of its packets, and 24 bytes of FCS, preamble and gap
+// for each.
+double workload_line_bytes(const struct traffic_config *config, enum rc_op op, uint64_t bytes);
+
+// Payload of a message of `bytes` as a part of its bytes on the line.
 double workload_efficiency(const struct traffic_config *config, enum rc_op op, uint64_t bytes);
+
+// Seconds that the port which is the last to be done takes for one bit of each of its queue pairs.
+double workload_busiest(const struct traffic_config *config, const struct workload *workload);
 
 // Payload bits per second of all flows together, or of the busiest port of a collective, that the
 // line rates allow.

@@ -228,6 +228,29 @@ class Traffic(lab.SmokeTest):
         self.assertEqual(lab.drops(switch), [])
         self.assert_conserved(switch)
 
+    def test_open(self):
+        """A load of a distribution and a trace: every message arrives, and starts when it is due."""
+        switch = self.switch('open', 4)
+        report = self.run_hosts('open', 4, 'mesh', '--sizes', str(ROOT / 'deploy/examples/sizes/hadoop'), '--load',
+                                '20%', '--iters', '10', '--qps', '4')
+        self.assert_clean(report)
+        self.assertEqual(report['iterations'], 4 * 3 * 4 * 10)
+        self.assertEqual(sum(size['messages'] for size in report['sizes']), report['iterations'])
+        self.assertEqual(sum(flow['bytes'] for flow in report['flows']), report['bytes'])
+        trace = self.dir / 'trace'
+        trace.write_text('# time src dst bytes\n0.3 0 1 5000\n100ms,2,1,64K\n200ms 3 0 1M # the last\n')
+        report = self.run_hosts('open', 4, 'trace', '--trace', str(trace))
+        self.assert_clean(report)
+        self.assertEqual([(flow['src'], flow['dst'], flow['messages'], flow['bytes']) for flow in report['flows']],
+                         [(0, 1, 1, 5000), (2, 1, 1, 65536), (3, 0, 1, 1 << 20)])
+        self.assertGreaterEqual(report['seconds'], 0.3)
+        self.assertEqual([size['messages'] for size in report['sizes']], [0, 1, 1, 0, 1, 0])
+        self.assertEqual(lab.drops(switch), [])
+        self.assert_conserved(switch)
+        trace.write_text('0.1 0 1 5000\n0.2 0 9 5000\n')
+        _, err = self.end(self.start('trace', '--trace', str(trace), '--hosts', 'pair'), 2)
+        self.assertIn(f'{trace}:2: "9" is no host: those are 0 to 1', err)
+
     def test_timeout(self):
         report = self.run_pair('write', '--duration', '300s', '--timeout', '100ms', status=1)
         self.assertEqual((report['outcome'], report['good']), ('timeout', 0))
@@ -311,6 +334,7 @@ class Traffic(lab.SmokeTest):
         text = (ROOT / 'docs/traffic.md').read_text()
         scenario = re.search(r'^```\n(workload = .*?)^```$', text, re.M | re.S)[1]
         (self.dir / 'scenario.cfg').write_text(scenario)
+        (self.dir / 'trace.txt').write_text(re.search(r'^```\n(# time .*?)^```$', text, re.M | re.S)[1])
         commands = re.findall(r'^weft-traffic (.*(?:--hosts pair|-c scenario\.cfg).*)$', text, re.M)
         self.assertGreater(len(commands), 3)
         for command in commands:

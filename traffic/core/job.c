@@ -22,6 +22,28 @@ bool job_is_collective(const struct job_config *config)
 
 // --- checks -----------------------------------------------------------------------------------
 
+static const char *wrong_with_arrivals(const struct job_flow *flow)
+{
+	if (flow->ping_pong || flow->gap_ns != 0 || flow->stop.v != 0)
+		return "arrivals have their own times";
+	for (uint64_t i = 0; i < flow->messages; i++) {
+		if (flow->arrival[i].bytes > flow->bytes || flow->arrival[i].ideal_ns == 0)
+			return "an arrival that is larger than its flow's, or has no ideal";
+		if (i > 0 && ns_before(flow->arrival[i].at, flow->arrival[i - 1].at))
+			return "arrivals out of order";
+	}
+	return NULL;
+}
+
+static bool has_arrivals(const struct job_config *config)
+{
+	bool has = false;
+
+	for (uint32_t i = 0; i < config->flow_count; i++)
+		has |= config->flow[i].arrival != NULL;
+	return has;
+}
+
 static const char *wrong_with(const struct job_config *config, const struct job_flow *flow)
 {
 	if (flow->src >= config->rank_count || flow->dst >= config->rank_count)
@@ -30,7 +52,7 @@ static const char *wrong_with(const struct job_config *config, const struct job_
 		return "from a rank to itself";
 	if (flow->depth == 0)
 		return "depth: at least 1";
-	if (flow->messages == 0 && flow->stop.v == 0)
+	if (flow->messages == 0 && flow->stop.v == 0 && flow->arrival == NULL)
 		return "without an end";
 	if (flow->ping_pong && flow->op == RC_READ)
 		return "a READ is answered by its data";
@@ -38,7 +60,7 @@ static const char *wrong_with(const struct job_config *config, const struct job_
 		return "message too long";
 	if (config->receive_depth == 0 && (flow->ping_pong || flow->op == RC_SEND))
 		return "receives: at least 1";
-	return NULL;
+	return flow->arrival == NULL ? NULL : wrong_with_arrivals(flow);
 }
 
 int job_check(const struct job_config *config, const char **what, uint32_t *flow)
@@ -135,6 +157,9 @@ static struct job *lay_out(struct layout *layout, const struct job_config *confi
 	fixed.timer = take(layout, 2 * (size_t)config->flow_count, sizeof(*fixed.timer));
 	fixed.timer_place = take(layout, 2 * (size_t)config->flow_count,
 				 sizeof(*fixed.timer_place));
+	fixed.size = take(layout, has_arrivals(config) ? JOB_SIZES : 0, sizeof(*fixed.size));
+	if (!has_arrivals(config))
+		fixed.size = NULL;
 	if (job != NULL)
 		*job = fixed;
 	for (uint32_t i = 0; i < config->rank_count && job_is_collective(config); i++) {
@@ -405,6 +430,23 @@ void job_count(struct job *job, uint64_t bytes, uint64_t latency_ns, ns_t now)
 	histogram_add(&result->latency, latency_ns);
 }
 
+// The largest but of the last size, which has no bound.
+static const uint64_t size_bounds[JOB_SIZES - 1] = { 1000, 10000, 100000, 1000000, 10000000 };
+
+void job_count_arrival(struct job *job, const struct job_arrival *arrival, uint64_t latency_ns,
+		       uint64_t late_ns)
+{
+	const uint64_t slowdown = latency_ns * 1000 / arrival->ideal_ns;
+	uint32_t size = 0;
+
+	while (size < JOB_SIZES - 1 && arrival->bytes > size_bounds[size])
+		size++;
+	histogram_add(&job->size[size].time, latency_ns);
+	histogram_add(&job->size[size].slowdown, slowdown);
+	histogram_add(&job->result.slowdown, slowdown);
+	histogram_add(&job->result.lateness, late_ns);
+}
+
 void job_done(struct job *job, uint32_t rank, uint32_t qp, const struct rc_completion *completion,
 	      ns_t now)
 {
@@ -612,4 +654,12 @@ void job_rank_result(const struct job *job, uint32_t rank, struct job_rank_resul
 void job_flow_result(const struct job *job, uint32_t flow, struct job_flow_result *out)
 {
 	*out = job->flow[flow].result;
+}
+
+void job_size_result(const struct job *job, uint32_t size, struct job_size_result *out)
+{
+	memset(out, 0, sizeof(*out));
+	if (job->size != NULL)
+		*out = job->size[size];
+	out->most_bytes = size < JOB_SIZES - 1 ? size_bounds[size] : UINT64_MAX;
 }

@@ -17,6 +17,13 @@
 
 enum { JOB_RANK_MAX = COLLECTIVE_RANK_MAX, JOB_NONE = UINT32_MAX };
 
+// A message that is due at its time, whatever is still on its way: what it takes counts from then.
+struct job_arrival {
+	ns_t at; // from the flow's start on
+	uint64_t bytes;
+	uint64_t ideal_ns; // that it takes in an empty network; at least 1
+};
+
 // Messages from one rank to another.
 struct job_flow {
 	uint32_t src; // posts the work; of a READ the data comes to it
@@ -25,12 +32,15 @@ struct job_flow {
 	bool ping_pong; // dst answers each message with one like it, one at a time; not READ
 	uint8_t dscp;
 	uint32_t depth;    // messages on their way
-	uint64_t bytes;    // of a message
+	uint64_t bytes;    // of a message, or of the largest
 	uint64_t messages; // in total; 0: until `stop`
 	uint64_t burst;    // messages in a row; 0: 1
 	uint64_t gap_ns;   // from burst to burst at least, by their first messages
 	ns_t start;
 	ns_t stop; // zero: when its messages are done
+	// NULL, or `messages` of them, one not before the other; then it has no ping-pong, bursts
+	// or stop. Not owned.
+	const struct job_arrival *arrival;
 };
 
 struct job_config {
@@ -125,8 +135,20 @@ struct job_flow_result {
 	ns_t last;  // done
 };
 
+// Messages by size, of flows that have arrivals.
+enum { JOB_SIZES = 6 };
+struct job_size_result {
+	uint64_t most_bytes;       // those that are larger than of the size before
+	struct histogram time;     // from when they were due to their completion
+	struct histogram slowdown; // that by their ideal, in thousandths
+};
+
 struct job_result {
-	struct histogram latency;   // of messages: post to completion, half a round of ping-pong
+	// Of messages: from post to completion, half a round of ping-pong, or from when they were
+	// due.
+	struct histogram latency;
+	struct histogram lateness;  // from when they were due to their post
+	struct histogram slowdown;  // of all sizes
 	struct histogram iteration; // durations of a collective's iterations
 	uint64_t bytes;             // of messages that are done
 	uint64_t peak_bytes;        // most of them within 1 ms
@@ -142,6 +164,7 @@ struct job_result {
 void job_result(const struct job *job, struct job_result *out);
 void job_rank_result(const struct job *job, uint32_t rank, struct job_rank_result *out);
 void job_flow_result(const struct job *job, uint32_t flow, struct job_flow_result *out);
+void job_size_result(const struct job *job, uint32_t size, struct job_size_result *out);
 
 // --- ranks with owners of their own -----------------------------------------------------------
 

@@ -21,17 +21,23 @@ static void message(struct job *job, uint32_t index, bool reply, struct job_post
 	const struct job_rank *to = &job->rank[reply ? flow->src : flow->dst];
 
 	if (!reply)
-		st->bytes = flow->bytes;
+		st->bytes = flow->arrival != NULL ? flow->arrival[st->posted].bytes : flow->bytes;
 	*out = (struct job_post){
 		.qp = reply ? st->dst_qp : st->src_qp,
 		.work = { .id = index,
 			  .op = flow->op,
 			  .has_imm = wants_imm(flow),
+			  .asks = flow->arrival != NULL,
 			  .data = from->data,
 			  .bytes = st->bytes,
 			  .remote_va = to->va,
 			  .rkey = to->rkey },
 	};
+}
+
+static ns_t due_at(const struct job_flow *flow, uint64_t message)
+{
+	return ns_add(flow->start, flow->arrival[message].at.v);
 }
 
 // Time at which the flow's source may post, NS_NEVER: not before something completes.
@@ -44,10 +50,12 @@ static ns_t post_at(struct job *job, uint32_t index, ns_t now)
 
 	if (flow->stop.v != 0 && !ns_before(now, flow->stop))
 		st->closed = true;
-	if (flow->messages != 0 && st->posted == flow->messages)
+	if ((flow->messages != 0 || flow->arrival != NULL) && st->posted == flow->messages)
 		st->closed = true;
 	if (st->closed || blocked || on_way >= (flow->ping_pong ? 1 : flow->depth))
 		return NS_NEVER;
+	if (flow->arrival != NULL)
+		return due_at(flow, st->posted);
 	return ns_before(st->next, flow->start) ? flow->start : st->next;
 }
 
@@ -165,6 +173,20 @@ static void finish(struct job *job, uint32_t index, uint64_t bytes, uint64_t lat
 	job_count(job, bytes, latency_ns, now);
 }
 
+// Completions come in the order of posts, so that this is the one that was due first.
+static void finish_arrival(struct job *job, uint32_t index, const struct rc_completion *completion,
+			   ns_t now)
+{
+	const struct job_flow *flow = &job->config->flow[index];
+	const uint64_t message = job->flow[index].done;
+	const ns_t due = due_at(flow, message);
+	const uint64_t latency_ns = ns_since(completion->done, due);
+
+	finish(job, index, completion->bytes, latency_ns, now);
+	job_count_arrival(job, &flow->arrival[message], latency_ns,
+			  ns_since(completion->posted, due));
+}
+
 void job_flow_done(struct job *job, uint32_t rank, const struct job_qp *qp,
 		   const struct rc_completion *completion, ns_t now)
 {
@@ -172,7 +194,9 @@ void job_flow_done(struct job *job, uint32_t rank, const struct job_qp *qp,
 	struct job_flow_state *st = &job->flow[qp->flow];
 
 	if (!completion->receive) {
-		if (!flow->ping_pong)
+		if (flow->arrival != NULL)
+			finish_arrival(job, qp->flow, completion, now);
+		else if (!flow->ping_pong)
 			finish(job, qp->flow, completion->bytes,
 			       ns_since(completion->done, completion->posted), now);
 		return;

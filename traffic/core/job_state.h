@@ -102,6 +102,7 @@ struct job {
 	ns_t window; // of peak_bytes
 	uint64_t window_bytes;
 	struct job_result result;
+	struct job_size_result *size; // JOB_SIZES of them, NULL: no flow has arrivals
 };
 
 // --- job.c ------------------------------------------------------------------------------------
@@ -121,6 +122,10 @@ uint32_t job_pop(struct job *job, uint32_t rank, enum job_list list);
 
 // A message is done that took so long.
 void job_count(struct job *job, uint64_t bytes, uint64_t latency_ns, ns_t now);
+
+// It was one that had its time.
+void job_count_arrival(struct job *job, const struct job_arrival *arrival, uint64_t latency_ns,
+		       uint64_t late_ns);
 
 // --- job_flow.c -------------------------------------------------------------------------------
 

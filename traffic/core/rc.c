@@ -77,6 +77,7 @@ bool rc_post(const struct rc_profile *pf, struct rc_qp *qp, const struct rc_work
 		.imm = work->imm,
 		.op = (uint8_t)work->op,
 		.has_imm = work->has_imm,
+		.asks = work->asks,
 	};
 	if (work->op == RC_READ) {
 		if (rq->read_left++ == 0)

@@ -63,6 +63,7 @@ struct rc_work {
 	uint64_t id; // the owner's, comes back in the completion
 	enum rc_op op;
 	bool has_imm;
+	bool asks; // SEND and WRITE: for its answer, even if more follows: its time counts
 	uint32_t imm;
 	uint8_t *data;      // local memory: sent from, or READ into; NULL: lengths alone
 	uint64_t bytes;     // at most RC_BYTES_MAX
@@ -134,6 +135,7 @@ struct rc_wqe {
 	uint32_t next_read; // place of the READ posted after this one
 	uint8_t op;
 	bool has_imm;
+	bool asks;
 };
 static_assert(sizeof(struct rc_wqe) == 64, "work is a cache line");
 

@@ -345,12 +345,13 @@ static uint32_t fill(const struct rc_profile *pf, const struct rc_requester *rq,
 	return span(wqe, at);
 }
 
-// An answer is asked for now and then, and whenever nothing of the kind can follow at once.
-static bool ask(const struct rc_profile *pf, struct rc_requester *rq)
+// An answer is asked for now and then, whenever nothing of the kind can follow at once, and at the
+// end of work that wants it.
+static bool ask(const struct rc_profile *pf, struct rc_requester *rq, bool wanted)
 {
 	const bool follows = may_send(pf, rq) && wqe_at(rq, rq->next_place)->op != RC_READ;
 
-	if (follows && ++rq->unasked != pf->request_every)
+	if (!wanted && follows && ++rq->unasked != pf->request_every)
 		return false;
 	rq->unasked = 0;
 	return true;
@@ -361,17 +362,18 @@ static void send_next(const struct rc_profile *pf, struct rc_qp *qp, struct roce
 	struct rc_requester *rq = &qp->rq;
 	const struct rc_wqe *wqe = wqe_at(rq, rq->next_place);
 	const uint32_t packets = fill(pf, rq, wqe, rq->next, out);
+	bool ends;
 
 	qp->stats.retransmits += rq->next < rq->sent;
 	rq->next += packets;
-	if (rq->next == wqe->first + wqe->packets)
-		rq->next_place++;
+	ends = rq->next == wqe->first + wqe->packets;
+	rq->next_place += ends;
 	rq->sent = u64_max(rq->sent, rq->next);
 	if (wqe->op == RC_READ) {
 		rq->reads_out++;
 		rq->read_psns += packets;
 	} else {
-		out->ack_req = ask(pf, rq);
+		out->ack_req = ask(pf, rq, ends && wqe->asks);
 	}
 }
 
