@@ -16,7 +16,7 @@
 
 enum {
 	VERIFY_PATH_MAX = 4096, // hops that a violation or a cycle is printed with, the rest cut
-	VERIFY_KEPT = 16,       // violations that are kept; all are counted
+	VERIFY_KEPT = 16,       // violations that are kept, a few of each kind; all are counted
 };
 
 enum violation_kind {
@@ -33,11 +33,13 @@ struct violation_hop {
 	uint8_t lane;
 };
 
-// Path of a packet from the edge switch `from`, up to where it goes wrong; of a loop, the last hop
-// leads to a switch that is on it already.
+// Path of a packet from the edge switch `from`, up to where it goes wrong. The last hop of a loop
+// leads to a switch that is on the path already; a lost link and a denied turn are the last hop
+// themselves, on the lane that the packet came on.
 struct violation {
 	enum violation_kind kind;
 	uint32_t from; // switch
+	uint32_t at;   // switch whose row or turn is wrong
 	uint32_t edge;
 	uint32_t hop_count;
 	const struct violation_hop *hop;
@@ -50,13 +52,16 @@ struct verify_report {
 	uint64_t reachable_pairs;
 	uint64_t unreachable_pairs; // parted ones among them
 	uint64_t parted_pairs;
-	uint64_t loops; // (switch, edge) walks that come back
+	uint64_t loops; // (switch with hosts, edge) from which a walk need not end
+	// Places, each a switch and an edge; of loops their number above.
 	uint64_t violation_count[VIOLATION_KINDS];
 	uint32_t violation_kept;
 	struct violation violation[VERIFY_KEPT];
-	double hops_avg; // links between switches, of reachable pairs, hosts weighted, ECMP evenly
+	// Links between switches, of reachable pairs; members of a group count by weight, of a
+	// pinned one alike.
+	double hops_avg;
 	uint32_t hops_max;
-	uint32_t lanes; // that rows use
+	uint32_t lanes; // that rows use, the highest one + 1
 	bool rows_acyclic;
 	bool turns_acyclic;
 	uint32_t cycle_count; // hops of a cycle that was found, of the rows' first
@@ -64,7 +69,9 @@ struct verify_report {
 };
 
 // Paths and cycles of the report are in `keep`, `scratch` is left as it was. `with_turns` false:
-// lane 0 all the way, and no turn is denied: tables of others. 0, or -ENOMEM.
+// lane 0 all the way, and no turn is denied: tables of others, of whose rules nothing is said. Rows
+// may hold any numbers. 0, -ENOMEM, or -EINVAL: rules with classes, lanes or links that there are
+// not, or a plan of another size.
 int verify_plan(const struct topo *topo, const struct topo_state *state, const struct plan *plan,
 		bool with_turns, struct arena *keep, struct arena *scratch,
 		struct verify_report *report);

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The dependency graph of lanes: a vertex is a (directed link, lane) pair, that is, a buffer at the
+// far end which PFC may pause. It depends on another one when a packet that it holds waits for it.
+// Without a cycle there is no deadlock (Dally and Seitz 1987).
+//
+// Rules of turns give the lane of the second pair, so only the link needs to be kept: one bit per
+// vertex and link of the far switch. Internal to the verifier.
+#pragma once
+
+#include "routing/plan.h"
+#include "routing/topo.h"
+#include "routing/verify.h"
+
+struct lane_graph {
+	const struct topo *topo;
+	const uint8_t *link_up;         // [link_count]
+	const struct turn_rules *rules; // NULL: one lane and every turn
+	uint32_t lanes;
+	uint32_t words; // of a vertex, as many as the largest switch needs
+	uint64_t *held; // [link_count x lanes][words]: local links of the far switch
+};
+
+// No dependencies. 0, or -ENOMEM.
+int lane_graph_init(const struct topo *topo, const uint8_t *link_up, const struct turn_rules *rules,
+		    struct arena *keep, struct lane_graph *graph);
+
+// The lane that a packet leaves on by link `out`, or TURN_DENY; it came over link `over` on `lane`,
+// TOPO_NONE: from a host. A lane that there is not is denied.
+static inline uint8_t lane_graph_turn(const struct lane_graph *graph, uint32_t over, uint32_t out,
+				      uint32_t lane)
+{
+	uint8_t to;
+
+	if (graph->rules == NULL)
+		return 0;
+	to = turn_rules_get(graph->rules, over == TOPO_NONE ? over : graph->topo->link_peer[over],
+			    out, lane);
+	return to < graph->lanes ? to : TURN_DENY;
+}
+
+static inline uint64_t *lane_graph_held(const struct lane_graph *graph, uint32_t link,
+					uint32_t lane)
+{
+	return graph->held + ((size_t)link * graph->lanes + lane) * graph->words;
+}
+
+// Which dependencies: those that were entered, or all that the rules allow over links that are up.
+enum lane_graph_part { LANE_GRAPH_HELD, LANE_GRAPH_ALLOWED };
+
+// Looks for a cycle. *count is 0 when there is none, else the hops of one that no shorter one
+// through its first hop exists to, cut at VERIFY_PATH_MAX and in `keep`. 0, or -ENOMEM; `scratch`
+// is left as it was.
+int lane_graph_cycle(const struct lane_graph *graph, enum lane_graph_part part, struct arena *keep,
+		     struct arena *scratch, const struct violation_hop **cycle, uint32_t *count);
