@@ -129,7 +129,8 @@ static json_t *knob_json(const struct config_knob *knob, const uint8_t *field)
 	case CONFIG_MASK8:
 	case CONFIG_MAC:
 	case CONFIG_PREFIX:
-	case CONFIG_ADDRESS: break;
+	case CONFIG_ADDRESS:
+	case CONFIG_NUMBERS: break;
 	}
 	cfg_value_format(knob, field, text);
 	return json_string(text);

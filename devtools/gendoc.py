@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Writes the reference pages that would rot if people wrote them: docs/config.md, docs/counters.md,
-# docs/drops.md and docs/steering.md, from the rows of schema/*.def.
+# Writes the reference pages that would rot if people wrote them: docs/config.md, docs/intent.md,
+# docs/counters.md, docs/drops.md and docs/steering.md, from the rows of schema/*.def.
 #
 # With --check nothing is written; the gate fails when a page differs from what would be written.
 # The name of a configuration list ("buffer_pool" of POOL_KNOB) is read from the descriptor tables.
-"""Generates docs/config.md, counters.md, drops.md and steering.md from schema/*.def."""
+"""Generates docs/config.md, intent.md, counters.md, drops.md, steering.md from schema/*.def."""
 import re
 import sys
 import tempfile
@@ -17,6 +17,7 @@ from gatelib import Report, Tree, arguments, schema_rows, write_tree
 
 RULES = {'in-sync': 'run devtools/gendoc.py and commit docs/'}
 TABLES = 'dataplane/core/config.c'
+INTENT_TABLES = 'fabricmgr/intent.c'
 
 # How a kind is written in the file; {NAME} is CONFIG_NAME_BYTES - 1 of schema/config.h.
 KINDS = {
@@ -36,6 +37,7 @@ KINDS = {
     'MASK8': 'set of 0 to 7: a number, or text such as "3,4" or "3-5"; empty is none',
     'MAC': 'address such as "02:00:00:00:00:01"',
     'PREFIX': 'network such as "10.1.0.0/16" or "fd00:1::/32", no bits behind its length',
+    'NUMBERS': 'whole numbers in order, such as [4, 4, 8] or "4, 4, 8"',
     'ADDRESS': 'address such as "10.1.0.1" or "fd00::1", or with its network\'s length behind "/"',
 }
 SCALES = {
@@ -66,6 +68,30 @@ Unknown keys, values out of range and references to missing objects are errors t
 and the line. A default of *required* means the knob must be given, *unset* that it has no value
 unless it is given.
 '''
+INTENT_INTRO = '''# Intent files
+
+One libconfig file says what a fabric is meant to be; `weft plan FILE` makes its routes, proves them
+and reports on them. A shape is one group, of which there is at most one: `fat_tree`, `leaf_spine`,
+`torus`, `hybrid`, or the list of tiers `clos`. Every other object is a list of groups, or of names
+where a name is all there is. Rows of `switches`, `links`, `hosts` and `uplinks` come on top of a
+shape, or stand alone:
+
+```
+name = "lab";
+leaf_spine = { leaves = 4; spines = 2; hosts_per_leaf = 4; oversubscription = 2.0; };
+speed = "100G";
+tenants = ( { name = "red"; hosts = "host1..host8"; }, { name = "blue"; hosts = "host9..host16"; } );
+roots = [ "spine1" ];
+```
+
+A shape names what it makes: `leaf1`, `spine1` with two tiers; `pod1-leaf1`, `pod1-spine1`, `core1`
+with three; `sw-0-2` by its place in a Torus, `pod1-sw-0-2` in a hybrid; `host1` and so on. Ports are
+`Ethernet0` and so on: first those of hosts, then those up, or two for each dimension.
+
+Unknown keys, values out of range and names of nothing are errors with the file, the line, the knob
+and the nearest valid name. A default of *required* means the knob must be given, *unset* that it
+has no value unless it is given.
+'''
 COUNTERS_INTRO = '''# Counters
 
 Names are those of SAI (`SAI_<OBJECT>_STAT_<NAME>`) unless the meaning says otherwise; the key is
@@ -85,6 +111,10 @@ order in which its XDP program decides: the first class that fits. It looks behi
 tags. *Own* addresses are those of the kernel on the interface and on devices stacked on it.
 [Sharing an interface](configuration.md#sharing-an-interface-with-the-kernel) says what follows from
 it; `weft show steering` counts.
+'''
+FABRIC_FAULTS_INTRO = '''## Why a fabric is refused
+
+*object*, *detail* and the numbers stand for what the message names.
 '''
 FAULTS_INTRO = '''## Why a configuration is refused
 
@@ -119,7 +149,7 @@ def quantity(kind, text):
 def allowed(args):
     if args['kind'] == 'ENUM':
         return ', '.join(f'`{word}`' for word in args['words'].split('|'))
-    if args['kind'] in ('NAME', 'TEXT', 'BOOL', 'MASK8', 'MAC', 'PREFIX', 'ADDRESS'):
+    if args['kind'] in ('NAME', 'TEXT', 'BOOL', 'MASK8', 'MAC', 'PREFIX', 'ADDRESS', 'RATIO'):
         return ''
     return f'{quantity(args["kind"], args["min"])} to {quantity(args["kind"], args["max"])}'
 
@@ -128,17 +158,17 @@ def default(args):
     return {'!': '*required*', '-': '*unset*', '': 'empty'}.get(args['def'], f'`{args["def"]}`')
 
 
-def list_names(tree):
+def list_names(tree, tables=TABLES):
     """Macro prefix -> name of the list in the file, '' for the top level."""
-    text = tree.text(TABLES) if tree.has(TABLES) else ''
+    text = tree.text(tables) if tree.has(tables) else ''
     arrays = dict(re.findall(r'#define (\w+)_KNOB\(.*\n.*\bconfig_knob (\w+)\[\]', text))
     names = {array: name for name, array in re.findall(r'"(\w*)",\s*(\w+_knobs)\b', text)}
     return {macro: names[array] for macro, array in arrays.items() if array in names}
 
 
-def keys(tree):
+def keys(tree, tables=TABLES):
     """Name of a list -> (number of knobs in its key, whether the order of its rows counts)."""
-    text = tree.text(TABLES) if tree.has(TABLES) else ''
+    text = tree.text(tables) if tree.has(tables) else ''
     return {name: (int(count), order == 'ORDERED') for name, count, order in
             re.findall(r'ROWS\("(\w+)",[^)]*?,\s*(\d+),\s*(ORDERED|ANY_ORDER)\)', text)}
 
@@ -158,32 +188,46 @@ def by_object(rows):
     return groups.items()
 
 
-def config_page(tree, knobs, faults):
-    names = list_names(tree)
-    table_keys = keys(tree)
-    out = note('schema/config.def and schema/faults.def') + CONFIG_INTRO
-    out += '\n## Kinds of values\n\n'
+def knob_tables(tree, tables, knobs):
+    """Kinds of values, then a table for each object."""
+    names = list_names(tree, tables)
+    table_keys = keys(tree, tables)
     header = tree.text('schema/config.h') if tree.has('schema/config.h') else ''
     sizes = {name: int(size) - 1 for name, size in
              re.findall(r'CONFIG_(NAME|TEXT)_BYTES = (\d+)', header)}
+    out = '\n## Kinds of values\n\n'
     out += table(['kind', 'how to write it'],
                  [[kind, cell(KINDS[kind].format_map(sizes))] for kind in KINDS
                   if kind in {row.args['kind'] for row in knobs}])
     for name, rows in by_object(knobs):
         if name not in names:
-            sys.exit(f'gendoc: {TABLES} has no table for {name}_KNOB')
+            sys.exit(f'gendoc: {tables} has no table for {name}_KNOB')
         out += f'\n## `{names[name]}`\n\n' if names[name] else '\n## Top level\n\n'
         out += key_line(names[name], rows, table_keys)
         out += table(['knob', 'kind', 'default', 'range', 'meaning'],
                      [[f'`{row.name}`', row.args['kind'], default(row.args), allowed(row.args),
                        cell(row.doc)] for row in rows])
-    if faults:
-        words = {'%o': '*object*', '%d': '*detail*', '%h': '*number*', '%w': '*limit*'}
-        out += '\n' + FAULTS_INTRO + '\n'
-        out += table(['fault', 'message'],
-                     [[f'`{row.name}`', re.sub('%[odhw]', lambda m: words[m[0]], cell(row.doc))]
-                      for row in faults])
     return out
+
+
+def fault_table(intro, faults):
+    words = {'%o': '*object*', '%d': '*detail*', '%h': '*number*', '%w': '*limit*'}
+    return '\n' + intro + '\n' + table(
+        ['fault', 'message'],
+        [[f'`{row.name}`', re.sub('%[odhw]', lambda m: words[m[0]], cell(row.doc))]
+         for row in faults])
+
+
+def config_page(tree, knobs, faults):
+    out = note('schema/config.def and schema/faults.def') + CONFIG_INTRO
+    out += knob_tables(tree, TABLES, knobs)
+    return out + (fault_table(FAULTS_INTRO, faults) if faults else '')
+
+
+def intent_page(tree, knobs, faults):
+    out = note('schema/intent.def and schema/fabric_faults.def') + INTENT_INTRO
+    out += knob_tables(tree, INTENT_TABLES, knobs)
+    return out + (fault_table(FABRIC_FAULTS_INTRO, faults) if faults else '')
 
 
 def counters_page(stats):
@@ -211,7 +255,7 @@ def steering_page(classes):
 def pages(tree):
     """Path -> text of every page whose schema file exists."""
     rows = {}
-    for name in ('config', 'faults', 'stats', 'drops', 'steering'):
+    for name in ('config', 'faults', 'intent', 'fabric_faults', 'stats', 'drops', 'steering'):
         path = f'schema/{name}.def'
         rows[name] = schema_rows(tree, path)[0] if tree.has(path) else []
         for row in rows[name]:
@@ -220,6 +264,8 @@ def pages(tree):
     out = {}
     if rows['config']:
         out['docs/config.md'] = config_page(tree, rows['config'], rows['faults'])
+    if rows['intent']:
+        out['docs/intent.md'] = intent_page(tree, rows['intent'], rows['fabric_faults'])
     if rows['stats']:
         out['docs/counters.md'] = counters_page(rows['stats'])
     if rows['drops']:
@@ -243,6 +289,11 @@ FIXTURE = {
                          'SW_KNOB(seed, COUNT, "1", 0, INT64_MAX, "", "the seed")\n'
                          'POOL_KNOB(mode, ENUM, "!", 0, 0, "a|b", "the mode")\n'
                          '// <OBJECT>_KNOB(key, kind, def, min, max, words, doc)\n',
+    'schema/intent.def': '#define ROOT_KNOB(key, kind, def, min, max, words, doc)\n'
+                         'ROOT_KNOB(name, COUNT, "!", 0, 0, "", "the root")\n',
+    'schema/fabric_faults.def': '// FABRIC_FAULT(NAME, text)\nFABRIC_FAULT(NONE, "%o: all wrong")\n',
+    INTENT_TABLES: '#define ROOT_KNOB(...) K(a)\nstatic const struct config_knob root_knobs[] = {\n'
+                   'ROWS("roots", root_knobs, root, 1, ORDERED)\n',
     'schema/faults.def': '// FAULT(NAME, text)\nFAULT(NONE, "%o: no \\"%d\\"")\n',
     'schema/stats.def': '// <OBJECT>_STAT(kind, NAME, field, doc)\n'
                         'PORT_STAT(GAUGE, IN, in, "now")\n',
@@ -256,6 +307,8 @@ CASES = [
     ('docs/config.md', 'schema/config.def', 'the seed', 'another seed'),
     ('docs/config.md', TABLES, ' ORDERED', ' ANY_ORDER'),
     ('docs/config.md', 'schema/faults.def', 'no ', 'without '),
+    ('docs/intent.md', 'schema/intent.def', 'the root', 'another root'),
+    ('docs/intent.md', 'schema/fabric_faults.def', 'all', 'partly'),
     ('docs/counters.md', 'schema/stats.def', 'GAUGE', 'COUNTER'),
     ('docs/drops.md', 'schema/drops.def', 'OUT', 'IN'),
     ('docs/steering.md', 'schema/steering.def', 'the rest', 'all'),

@@ -34,6 +34,15 @@ enum config_kind {
 	CONFIG_MAC,     // uint64_t, 48 bits
 	CONFIG_PREFIX,  // struct ip_prefix: a network, no bits behind its length
 	CONFIG_ADDRESS, // struct ip_prefix: a host's address, its network's length behind "/"
+	CONFIG_NUMBERS, // struct config_numbers; min and max are of each number
+};
+
+// A few numbers in order; those behind `count` are 0.
+enum { CONFIG_NUMBERS_MAX = 8 };
+
+struct config_numbers {
+	uint32_t count;
+	uint32_t value[CONFIG_NUMBERS_MAX];
 };
 
 // Use as CONFIG_FIELD(kind, key): declares the member of a knob.
@@ -54,6 +63,7 @@ enum config_kind {
 #define CONFIG_FIELD_MAC(key) uint64_t key
 #define CONFIG_FIELD_PREFIX(key) struct ip_prefix key
 #define CONFIG_FIELD_ADDRESS(key) struct ip_prefix key
+#define CONFIG_FIELD_NUMBERS(key) struct config_numbers key
 
 struct config_knob {
 	const char *key;

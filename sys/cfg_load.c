@@ -80,25 +80,70 @@ static bool kind_has_unit(enum config_kind kind)
 	       kind == CONFIG_PPM;
 }
 
+// Whether a setting is an array of whole numbers, none of them misread.
+static bool is_numbers(const struct loader *ld, const config_setting_t *setting)
+{
+	const int count = config_setting_length(setting);
+	const char *file = cfg_report_file(&ld->report, setting);
+
+	if (config_setting_type(setting) != CONFIG_TYPE_ARRAY)
+		return false;
+	for (int i = 0; i < count; i++) {
+		const config_setting_t *each = config_setting_get_elem(setting, (unsigned int)i);
+
+		if (!is_number(each) ||
+		    cfg_scan_find(&ld->scan, file, config_setting_source_line(setting),
+				  config_setting_get_int64(each)) != NULL)
+			return false;
+	}
+	return true;
+}
+
 // Whether a setting of this type can be a value of the kind; text can be any.
-static bool kind_takes(enum config_kind kind, const config_setting_t *setting)
+static bool kind_takes(const struct loader *ld, enum config_kind kind,
+		       const config_setting_t *setting)
 {
 	const int type = config_setting_type(setting);
 
+	if (kind == CONFIG_NUMBERS && is_numbers(ld, setting))
+		return true;
+	if (kind == CONFIG_RATIO && type == CONFIG_TYPE_FLOAT)
+		return true;
+
 	if (is_number(setting))
 		return kind_has_unit(kind) || kind == CONFIG_COUNT || kind == CONFIG_INT ||
-		       kind == CONFIG_BYTES || kind == CONFIG_MASK8;
+		       kind == CONFIG_BYTES || kind == CONFIG_MASK8 || kind == CONFIG_RATIO;
 	return type == CONFIG_TYPE_STRING || (type == CONFIG_TYPE_BOOL && kind == CONFIG_BOOL);
 }
 
+enum { TEXT_BYTES = 64 };
+
+// As many numbers of an array as there is room for; what is cut is too many in any case.
+static const char *text_of_array(const config_setting_t *setting, char buf[TEXT_BYTES])
+{
+	const int count = config_setting_length(setting);
+	size_t len = 0;
+
+	buf[0] = '\0';
+	for (int i = 0; i < count && len < TEXT_BYTES; i++)
+		len += (size_t)snprintf(buf + len, TEXT_BYTES - len, "%s%lld", i > 0 ? "," : "",
+					config_setting_get_int64_elem(setting, i));
+	return buf;
+}
+
 // The setting as text in `buf`, or its own when it is text already.
-static const char *text_of(const config_setting_t *setting, char buf[32])
+static const char *text_of(const config_setting_t *setting, char buf[TEXT_BYTES])
 {
 	if (config_setting_type(setting) == CONFIG_TYPE_STRING)
 		return config_setting_get_string(setting);
 	if (config_setting_type(setting) == CONFIG_TYPE_BOOL)
 		return config_setting_get_bool(setting) ? "true" : "false";
-	snprintf(buf, 32, "%lld", config_setting_get_int64(setting));
+	if (config_setting_type(setting) == CONFIG_TYPE_ARRAY)
+		return text_of_array(setting, buf);
+	if (config_setting_type(setting) == CONFIG_TYPE_FLOAT)
+		snprintf(buf, TEXT_BYTES, "%.9f", config_setting_get_float(setting));
+	else
+		snprintf(buf, TEXT_BYTES, "%lld", config_setting_get_int64(setting));
 	return buf;
 }
 
@@ -110,7 +155,7 @@ static bool setting_usable(struct loader *ld, const config_setting_t *setting,
 	const char *key = to->knob->key;
 	const struct cfg_wide *wide = NULL;
 
-	if (!kind_takes(to->knob->kind, setting)) {
+	if (!kind_takes(ld, to->knob->kind, setting)) {
 		cfg_report_at(&ld->report, setting, table, key, "is %s; allowed: %s",
 			      type_text(setting), allowed);
 		return false;
@@ -139,7 +184,7 @@ static void load_value(struct loader *ld, const config_setting_t *setting, const
 {
 	const char *quote = config_setting_type(setting) == CONFIG_TYPE_STRING ? "\"" : "";
 	char allowed[256];
-	char buf[32];
+	char buf[TEXT_BYTES];
 	const char *text;
 	enum cfg_verdict verdict;
 
@@ -228,32 +273,79 @@ static void load_row(struct loader *ld, const config_setting_t *group,
 	}
 }
 
+// A row of a table with one knob may be that knob's value alone.
+static bool rows_are_values(const struct config_table *table)
+{
+	return table->knob_count == 1 && table->row_max > 1;
+}
+
+static void load_element(struct loader *ld, const config_setting_t *element,
+			 const struct config_table *table, uint32_t at)
+{
+	uint8_t *row = ld->config + table->rows_offset + (size_t)at * table->row_bytes;
+	const struct place to = { table, &table->knobs[0], row };
+	const uint32_t line = config_setting_source_line(element);
+
+	if (config_setting_type(element) == CONFIG_TYPE_GROUP) {
+		load_row(ld, element, table, row);
+	} else if (rows_are_values(table) && config_setting_is_scalar(element)) {
+		cfg_row_default(table, row);
+		memcpy(row, &line, sizeof(line));
+		load_value(ld, element, &to);
+	} else {
+		cfg_report_at(&ld->report, element, table->name, "",
+			      "row %u is %s; allowed: a group { ... }", at + 1, type_text(element));
+	}
+}
+
+// How a table may be written: where there is one row, as that row; where a row is one value, as an
+// array of them.
+static bool is_table(const config_setting_t *setting, const struct config_table *table)
+{
+	const int type = config_setting_type(setting);
+
+	return type == CONFIG_TYPE_LIST || (type == CONFIG_TYPE_GROUP && table->row_max == 1) ||
+	       (type == CONFIG_TYPE_ARRAY && rows_are_values(table));
+}
+
+static void complain_table(struct loader *ld, const config_setting_t *setting,
+			   const struct config_table *table)
+{
+	const char *words = "a list of groups,";
+	const char *shape = "( { ... }, { ... } )";
+
+	if (table->row_max == 1) {
+		words = "a group,";
+		shape = "{ ... }";
+	} else if (rows_are_values(table)) {
+		words = "an array,";
+		shape = "[ \"...\", \"...\" ]";
+	}
+	cfg_report_at(&ld->report, setting, table->name, "", "is %s; allowed: %s %s = %s;",
+		      type_text(setting), words, table->name, shape);
+}
+
 static void load_table(struct loader *ld, const config_setting_t *list,
 		       const struct config_table *table)
 {
 	const uint32_t count = (uint32_t)config_setting_length(list);
-	uint8_t *rows = ld->config + table->rows_offset;
 
-	if (config_setting_type(list) != CONFIG_TYPE_LIST) {
-		cfg_report_at(&ld->report, list, table->name, "",
-			      "is %s; allowed: a list of groups, %s = ( { ... }, { ... } );",
-			      type_text(list), table->name);
+	if (!is_table(list, table)) {
+		complain_table(ld, list, table);
+		return;
+	}
+	if (config_setting_type(list) == CONFIG_TYPE_GROUP) {
+		load_element(ld, list, table, 0);
+		cfg_set_row_count(table, ld->config, 1);
 		return;
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		const config_setting_t *group = config_setting_get_elem(list, i);
-
 		if (i == table->row_max) {
-			cfg_report_at(&ld->report, group, table->name, "",
-				      "has %u rows; allowed: %u", count, table->row_max);
+			cfg_report_at(&ld->report, config_setting_get_elem(list, i), table->name,
+				      "", "has %u rows; allowed: %u", count, table->row_max);
 			return;
 		}
-		if (config_setting_type(group) == CONFIG_TYPE_GROUP)
-			load_row(ld, group, table, rows + (size_t)i * table->row_bytes);
-		else
-			cfg_report_at(&ld->report, group, table->name, "",
-				      "row %u is %s; allowed: a group { ... }", i + 1,
-				      type_text(group));
+		load_element(ld, config_setting_get_elem(list, i), table, i);
 	}
 	cfg_set_row_count(table, ld->config, count);
 }
@@ -297,12 +389,11 @@ static void load(struct loader *ld, const char *path, const char *dir)
 	config_destroy(&parsed);
 }
 
-int cfg_load(const char *path, const struct config_table *tables, uint32_t count, void *out,
-	     FILE *errors)
+int cfg_load_new(const char *path, const struct config_table *tables, uint32_t count, void **out,
+		 FILE *errors)
 {
-	const size_t bytes = cfg_bytes(tables, count);
 	struct loader *ld = calloc(1, sizeof(*ld));
-	uint8_t *config = calloc(1, bytes);
+	uint8_t *config = calloc(1, cfg_bytes(tables, count));
 	char *dir = cfg_directory(path);
 	int rc = -ENOMEM;
 
@@ -321,13 +412,28 @@ int cfg_load(const char *path, const struct config_table *tables, uint32_t count
 		goto out;
 	load(ld, path, dir);
 	rc = ld->report.count > 0 ? -EINVAL : 0;
-	if (rc == 0)
-		memcpy(out, config, bytes);
+	if (rc == 0) {
+		*out = config;
+		config = NULL;
+	}
 out:
 	free(dir);
 	free(config);
 	free(ld);
 	return rc;
+}
+
+int cfg_load(const char *path, const struct config_table *tables, uint32_t count, void *out,
+	     FILE *errors)
+{
+	void *config;
+	const int rc = cfg_load_new(path, tables, count, &config, errors);
+
+	if (rc < 0)
+		return rc;
+	memcpy(out, config, cfg_bytes(tables, count));
+	free(config);
+	return 0;
 }
 
 int cfg_hash(const char *path, uint64_t *hash, FILE *errors)

@@ -4,8 +4,9 @@
 // Nothing here knows a particular knob.
 //
 // Syntax: the knobs of the top-level table stand in the file itself, every other table is a list of
-// groups: `port = ( { name = "Ethernet0"; }, { name = "Ethernet4"; } );`. Quantities are text with
-// units; counts and bytes may also be plain numbers.
+// groups: `port = ( { name = "Ethernet0"; }, { name = "Ethernet4"; } );`. A table of at most one
+// row may be that group, one of a single knob an array of its values: `roots = [ "a", "b" ];`.
+// Quantities are text with units; counts, bytes and fractions may also be plain numbers.
 #pragma once
 
 #include <stdio.h>
@@ -25,6 +26,11 @@ size_t cfg_bytes(const struct config_table *tables, uint32_t count);
 // untouched. Files named by @include are relative to the directory of `path`.
 int cfg_load(const char *path, const struct config_table *tables, uint32_t count, void *out,
 	     FILE *errors);
+
+// Likewise into memory of its own, to be freed, of which rows that are not used are not touched:
+// for tables of many rows.
+int cfg_load_new(const char *path, const struct config_table *tables, uint32_t count, void **out,
+		 FILE *errors);
 
 // The hash of the bytes of a file and all that it includes, which tells whether it was edited.
 // 0, or -errno after a line on `errors` about a file that cannot be read.

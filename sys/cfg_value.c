@@ -36,6 +36,7 @@ size_t cfg_field_bytes(enum config_kind kind)
 	case CONFIG_MAC: return sizeof(uint64_t);
 	case CONFIG_PREFIX:
 	case CONFIG_ADDRESS: return sizeof(struct ip_prefix);
+	case CONFIG_NUMBERS: return sizeof(struct config_numbers);
 	}
 	return 0;
 }
@@ -72,7 +73,8 @@ static enum unit unit_of(enum config_kind kind)
 	case CONFIG_MASK8:
 	case CONFIG_MAC:
 	case CONFIG_PREFIX:
-	case CONFIG_ADDRESS: break;
+	case CONFIG_ADDRESS:
+	case CONFIG_NUMBERS: break;
 	}
 	return UNIT_COUNT;
 }
@@ -165,7 +167,48 @@ static void format_prefix(const struct config_knob *knob, const void *field, cha
 		snprintf(out, CFG_VALUE_TEXT_BYTES, "%s/%u", address, prefix.len);
 }
 
-// Any kind but text and prefixes into a signed number, the wider of what fields keep: no quantity
+// "4, 4, 8": blanks may stand around numbers.
+static enum cfg_verdict parse_numbers(const struct config_knob *knob, const char *text, void *field)
+{
+	struct config_numbers numbers = { .count = 0 };
+
+	for (const char *at = text + strspn(text, " "); *at != '\0';) {
+		const size_t len = strcspn(at, ", ");
+		const char *behind = at + len + strspn(at + len, " ");
+		uint64_t value;
+
+		if (numbers.count == CONFIG_NUMBERS_MAX)
+			return CFG_VALUE_TOO_LONG;
+		if (!unit_parse(UNIT_COUNT, at, len, &value) || (*behind != ',' && *behind != '\0'))
+			return CFG_VALUE_MALFORMED;
+		if (value < (uint64_t)knob->min)
+			return CFG_VALUE_BELOW;
+		if (value > (uint64_t)knob->max)
+			return CFG_VALUE_ABOVE;
+		numbers.value[numbers.count++] = (uint32_t)value;
+		at = *behind == ',' ? behind + 1 + strspn(behind + 1, " ") : behind;
+		if (*behind == ',' && *at == '\0')
+			return CFG_VALUE_MALFORMED;
+	}
+	if (numbers.count == 0 && mandatory(knob))
+		return CFG_VALUE_EMPTY;
+	memcpy(field, &numbers, sizeof(numbers));
+	return CFG_VALUE_OK;
+}
+
+static void format_numbers(const void *field, char *out)
+{
+	struct config_numbers numbers;
+	size_t len = 0;
+
+	memcpy(&numbers, field, sizeof(numbers));
+	out[0] = '\0';
+	for (uint32_t i = 0; i < numbers.count; i++)
+		len += (size_t)snprintf(out + len, CFG_VALUE_TEXT_BYTES - len, "%s%u",
+					i > 0 ? "," : "", numbers.value[i]);
+}
+
+// Any other kind into a signed number, the wider of what fields keep: no quantity
 // exceeds 2^63 - 1.
 static bool parse_number(const struct config_knob *knob, const char *text, int64_t *value)
 {
@@ -205,6 +248,8 @@ enum cfg_verdict cfg_value_parse(const struct config_knob *knob, const char *tex
 		return parse_string(knob, text, field);
 	if (is_prefix(knob))
 		return parse_prefix(knob, text, field);
+	if (knob->kind == CONFIG_NUMBERS)
+		return parse_numbers(knob, text, field);
 	if (!parse_number(knob, text, &value))
 		return CFG_VALUE_MALFORMED;
 	if (knob->kind == CONFIG_MASK8 && value == 0 && mandatory(knob))
@@ -228,7 +273,7 @@ void cfg_value_default(const struct config_knob *knob, void *field)
 
 	const bool none = strcmp(knob->def, "-") == 0;
 
-	if (mandatory(knob) || (none && is_prefix(knob)))
+	if (mandatory(knob) || (none && (is_prefix(knob) || knob->kind == CONFIG_NUMBERS)))
 		memset(field, 0, cfg_field_bytes(knob->kind));
 	else if (none)
 		memcpy(field, &unset, sizeof(unset));
@@ -244,6 +289,12 @@ bool cfg_value_unset(const struct config_knob *knob, const void *field)
 		return false;
 	if (is_prefix(knob))
 		return *(const uint8_t *)field == IP_NONE;
+	if (knob->kind == CONFIG_NUMBERS) {
+		uint32_t count;
+
+		memcpy(&count, field, sizeof(count));
+		return count == 0;
+	}
 	return memcmp(field, &unset, sizeof(unset)) == 0;
 }
 
@@ -268,6 +319,10 @@ void cfg_value_format(const struct config_knob *knob, const void *field, char *o
 	}
 	if (is_prefix(knob)) {
 		format_prefix(knob, field, out);
+		return;
+	}
+	if (knob->kind == CONFIG_NUMBERS) {
+		format_numbers(field, out);
 		return;
 	}
 	memcpy(&value, field, sizeof(value));
@@ -340,6 +395,11 @@ void cfg_value_allowed(const struct config_knob *knob, size_t out_bytes, char *o
 		ratio_format((uint64_t)knob->min, min);
 		ratio_format((uint64_t)knob->max, max);
 		snprintf(out, out_bytes, "a fraction such as \"1/256\", %s to %s", min, max);
+		return;
+	case CONFIG_NUMBERS:
+		snprintf(out, out_bytes,
+			 "at most %d numbers such as [4, 4, 8], each %" PRId64 " to %" PRId64,
+			 CONFIG_NUMBERS_MAX, knob->min, knob->max);
 		return;
 	case CONFIG_COUNT:
 	case CONFIG_BYTES:

@@ -52,6 +52,7 @@ static const char *value_word(enum config_kind kind)
 	case CONFIG_MAC: return "MAC";
 	case CONFIG_PREFIX:
 	case CONFIG_ADDRESS: return "ADDRESS";
+	case CONFIG_NUMBERS: return "N,N,...";
 	}
 	return "";
 }

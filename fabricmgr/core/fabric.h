@@ -70,7 +70,7 @@ struct fabric_switch {
 	uint64_t guid;                 // of an import, 0: none
 	uint32_t line;
 	uint16_t port_count; // ports are 0..port_count - 1; grows with what is plugged in
-	uint16_t pod;        // of a hybrid: its Torus; of a fat-tree: its pod; 0 otherwise
+	uint16_t pod;        // of a tree or a hybrid, counted from 1; 0: of none
 	uint16_t place[FABRIC_DIMS_MAX]; // in a Torus
 	uint8_t level;                   // 0: leaves; FABRIC_LEVEL_NONE: not known
 	bool has_place;
@@ -184,6 +184,25 @@ uint32_t fabric_find_host(const struct fabric *fabric, const char *name);
 // Sorts ports of hosts and checks that names are names and taken once, and that each port has one
 // cable. Faults are added. 0, -EINVAL: there are faults, or -ENOMEM.
 int fabric_finish(struct fabric *fabric, struct arena *scratch, struct fabric_faults *faults);
+
+// Who is plugged into a port of a switch: the end of a cable, cable x 2 + end, or behind all of
+// them a host port, cable_count x 2 + host port.
+struct fabric_plugs {
+	uint32_t *first; // [switch_count + 1] of a switch's ports in `user`
+	uint32_t *user;  // + 1; 0: nobody
+};
+
+// Of a finished fabric, in `arena`. 0, or -ENOMEM.
+int fabric_plugs_build(const struct fabric *fabric, struct arena *arena,
+		       struct fabric_plugs *plugs);
+
+// FABRIC_NONE: nobody, or there is no such port.
+static inline uint32_t fabric_plug(const struct fabric_plugs *plugs, uint32_t at, uint16_t port)
+{
+	const uint32_t slot = plugs->first[at] + port;
+
+	return slot < plugs->first[at + 1] ? plugs->user[slot] - 1 : FABRIC_NONE;
+}
 
 // The name of a port: that of the switch's own list, or its prefix and the number.
 const char *fabric_port_name(const struct fabric_switch *sw, uint16_t port,

@@ -10,12 +10,6 @@
 
 #include "fabricmgr/core/label.h"
 
-// Who is plugged into a port: index + 1 of an end of a cable, or of a host port behind all ends.
-struct plugs {
-	uint32_t *first; // [switch_count + 1] of a switch's ports
-	uint32_t *user;  // 0: nobody
-};
-
 // Ports of one host become consecutive, those of a host in the order in which they were added.
 static int sort_host_ports(struct fabric *fabric, struct arena *scratch)
 {
@@ -84,11 +78,12 @@ static void check_names(const struct fabric *fabric, struct fabric_faults *fault
 	}
 }
 
-static int plugs_init(const struct fabric *fabric, struct arena *scratch, struct plugs *plugs)
+// Nobody is plugged in anywhere.
+static int plugs_init(const struct fabric *fabric, struct arena *arena, struct fabric_plugs *plugs)
 {
 	uint32_t sum = 0;
 
-	plugs->first = arena_take_raw(scratch, fabric->switch_count + 1u, sizeof(*plugs->first));
+	plugs->first = arena_take_raw(arena, fabric->switch_count + 1u, sizeof(*plugs->first));
 	if (plugs->first == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < fabric->switch_count; i++) {
@@ -96,7 +91,7 @@ static int plugs_init(const struct fabric *fabric, struct arena *scratch, struct
 		sum += fabric->switches[i].port_count;
 	}
 	plugs->first[fabric->switch_count] = sum;
-	plugs->user = arena_take(scratch, sum, sizeof(*plugs->user));
+	plugs->user = arena_take(arena, sum, sizeof(*plugs->user));
 	return plugs->user != NULL ? 0 : -ENOMEM;
 }
 
@@ -107,8 +102,8 @@ static uint32_t line_of(const struct fabric *fabric, uint32_t user)
 		       fabric->host_ports[user - 2 * fabric->cable_count].line;
 }
 
-static void plug(const struct fabric *fabric, struct plugs *plugs, uint32_t at, uint16_t port,
-		 uint32_t user, struct fabric_faults *faults)
+static void plug(const struct fabric *fabric, struct fabric_plugs *plugs, uint32_t at,
+		 uint16_t port, uint32_t user, struct fabric_faults *faults)
 {
 	const struct fabric_switch *sw = &fabric->switches[at];
 	const uint32_t line = line_of(fabric, user);
@@ -146,7 +141,7 @@ static void check_cable(const struct fabric *fabric, const struct fabric_cable *
 int fabric_finish(struct fabric *fabric, struct arena *scratch, struct fabric_faults *faults)
 {
 	const size_t mark = arena_mark(scratch);
-	struct plugs plugs;
+	struct fabric_plugs plugs;
 
 	if (sort_host_ports(fabric, scratch) < 0 || plugs_init(fabric, scratch, &plugs) < 0) {
 		arena_release(scratch, mark);
@@ -171,6 +166,24 @@ int fabric_finish(struct fabric *fabric, struct arena *scratch, struct fabric_fa
 		     2 * fabric->cable_count + i, faults);
 	arena_release(scratch, mark);
 	return faults->count > 0 ? -EINVAL : 0;
+}
+
+int fabric_plugs_build(const struct fabric *fabric, struct arena *arena, struct fabric_plugs *plugs)
+{
+	if (plugs_init(fabric, arena, plugs) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < 2 * fabric->cable_count; i++) {
+		const struct fabric_cable *cable = &fabric->cables[i / 2];
+
+		plugs->user[plugs->first[cable->end_switch[i % 2]] + cable->end_port[i % 2]] = i +
+											       1;
+	}
+	for (uint32_t i = 0; i < fabric->host_port_count; i++) {
+		const struct fabric_host_port *port = &fabric->host_ports[i];
+
+		plugs->user[plugs->first[port->at] + port->port] = 2 * fabric->cable_count + i + 1;
+	}
+	return 0;
 }
 
 // --- ports ------------------------------------------------------------------------------------
