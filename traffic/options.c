@@ -436,6 +436,24 @@ static enum options_verdict judge_open(const struct parser *parser)
 	return OPTIONS_RUN;
 }
 
+// What a flow or an operation carries must be more than nothing.
+static enum options_verdict judge_size(const struct parser *parser, uint32_t count)
+{
+	const struct run_config *run = &parser->config->run;
+	const enum traffic_workload workload = (enum traffic_workload)run->workload;
+	const uint32_t least = count * COLLECTIVE_ELEMENT_BYTES;
+
+	if (!traffic_is_collective(workload))
+		return run->size != 0 ? OPTIONS_RUN :
+					refuse(parser, "--size 0: a message has bytes");
+	if (run->size < least)
+		return refuse(parser,
+			      "--size %u: a collective of %u hosts has %u bytes or more, an "
+			      "element of %u for each",
+			      (uint32_t)run->size, count, least, COLLECTIVE_ELEMENT_BYTES);
+	return OPTIONS_RUN;
+}
+
 static enum options_verdict judge(const struct parser *parser)
 {
 	const struct run_config *run = &parser->config->run;
@@ -477,8 +495,8 @@ static enum options_verdict judge(const struct parser *parser)
 	if (workload == TRAFFIC_PERMUTATION && run->shift % count == 0)
 		return refuse(parser, "--shift %u: each of %u hosts would send to itself",
 			      (uint32_t)run->shift, count);
-	if (!traffic_is_collective(workload) && run->size == 0)
-		return refuse(parser, "--size 0: a message has bytes");
+	if (judge_size(parser, count) != OPTIONS_RUN)
+		return OPTIONS_WRONG;
 	if (traffic_is_collective(workload) && run->duration != CONFIG_UNSET)
 		return refuse(parser, "--duration: of flows; a collective has --iters");
 	if (judge_open(parser) != OPTIONS_RUN)

@@ -66,6 +66,10 @@ static const struct line wrong[] = {
 	{ "a mistyped workload",
 	  { "al-reduce", "--hosts", "pair" },
 	  "weft-traffic: workload: \"al-reduce\" is unknown; did you mean all-reduce?\n" },
+	{ "a collective without an element for each",
+	  { "all-reduce", "--hosts", "pair", "--size", "7" },
+	  "weft-traffic: --size 7: a collective of 2 hosts has 8 bytes or more, an element of 4 "
+	  "for each\n" },
 	{ "no host",
 	  { "write" },
 	  "weft-traffic: 0 hosts given, two or more needed: --hosts pair is the simplest, then "
