@@ -12,7 +12,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "sys/dpdk/unmap.h"
 #include "traffic/crc.h"
 #include "traffic/perftest_report.h"
 #include "traffic/perftest_talk.h"
@@ -40,7 +39,7 @@ struct perftest {
 	struct kernel_side kernel;
 	struct perftest_talk talk;
 	struct clock clock;
-	struct poller poller;
+	struct port_visits visits;
 	bool has_dpdk;
 	struct rc_region region; // what the peer reaches, and receives go to
 	uint8_t *local;          // sent from, or READ into
@@ -134,10 +133,12 @@ static int open_test(struct perftest *test)
 	int rc = make_endpoint(test);
 
 	if (rc == 0)
+		rc = port_hosts_check_paths(host, 1);
+	if (rc == 0)
 		rc = port_hosts_start_dpdk(host, 1, run->memory == CONFIG_UNSET ? 0 : run->memory);
 	test->has_dpdk = rc == 0;
 	if (rc == 0) {
-		unmap_waits_for(&test->poller);
+		unmap_waits_for(&test->visits.poller);
 		rc = port_hosts_open(host, 1);
 	}
 	if (rc == 0)
@@ -279,16 +280,15 @@ static void give_way(struct perftest *test, uint32_t moved)
 
 static void turn(struct perftest *test)
 {
-	const ns_t now = clock_now(&test->clock);
 	struct rc_completion done;
 	uint32_t moved, qp;
 
-	poller_turn(&test->poller);
-	moved = port_host_receive(&test->host, now);
+	port_visit_begin(&test->visits, &test->host, 1, clock_now(&test->clock));
+	moved = port_host_receive(&test->host, &test->clock);
 	while (endpoint_complete(test->host.endpoint, &qp, &done))
 		count(test, &done);
-	moved += port_host_transmit(&test->host, now);
-	poller_turn(&test->poller);
+	moved += port_host_transmit(&test->host, &test->clock);
+	port_visit_end(&test->visits);
 	give_way(test, moved);
 }
 

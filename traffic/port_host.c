@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <rte_dev.h>
 #include <rte_errno.h>
@@ -27,7 +29,6 @@ enum {
 	WAIT_STEP_US = 2000,
 	START_STEPS = 25,    // of these between two tries to start a port
 	RESTART_STEPS = 500, // and until one that has started is started again
-	CAUTIOUS = 256,      // frames without a refusal before they are built in bursts again
 	NAMED_MAX = 4,       // ports that a line names
 };
 
@@ -35,6 +36,49 @@ static int fail(const struct port_host *host, const char *what, int rc)
 {
 	fprintf(stderr, "weft-traffic: %s: %s: %s\n", host->device, what, strerror(-rc));
 	return rc;
+}
+
+// The path of a memif socket in a file system; false: it is not in one, or no memif.
+static bool socket_path(const char *device, char path[SPEC_BYTES])
+{
+	const char *at = strstr(device, ",socket=");
+
+	if (strncmp(device, "net_memif", 9) != 0 || at == NULL ||
+	    strstr(device, ",socket-abstract=no") == NULL)
+		return false;
+	at = strchr(at, '=') + 1;
+	snprintf(path, SPEC_BYTES, "%.*s", (int)strcspn(at, ","), at);
+	return true;
+}
+
+int port_hosts_check_paths(const struct port_host *host, uint32_t count)
+{
+	const struct sockaddr_un *address = NULL;
+
+	for (uint32_t i = 0; i < count; i++) {
+		char path[SPEC_BYTES];
+		char *slash;
+		int rc = 0;
+
+		if (!socket_path(host[i].device, path))
+			continue;
+		slash = strrchr(path, '/');
+		if (strlen(path) >= sizeof(address->sun_path))
+			rc = -ENAMETOOLONG;
+		else if (slash == NULL)
+			rc = -ENOENT; // the driver wants a directory
+		if (rc == 0) {
+			*slash = '\0';
+			rc = access(slash == path ? "/" : path, R_OK | W_OK) == 0 ? 0 : -errno;
+			*slash = '/';
+		}
+		if (rc == 0)
+			continue;
+		fprintf(stderr, "weft-traffic: host %u: no socket can be at %s: %s\n", i, path,
+			strerror(-rc));
+		return rc;
+	}
+	return 0;
 }
 
 static int make_pool(struct port_host *host, uint32_t number)
@@ -225,11 +269,33 @@ static void take(struct port_host *host, const uint8_t *frame, uint32_t len, ns_
 		endpoint_rx(&host->profile, host->endpoint, frame, len, now);
 }
 
-uint32_t port_host_receive(struct port_host *host, ns_t now)
+void port_visit_begin(struct port_visits *visits, struct port_host *host, uint32_t count, ns_t now)
+{
+	const uint64_t gap = ns_since(now, visits->begun);
+
+	poller_turn(&visits->poller);
+	visits->begun = now;
+	if (gap <= PORT_HOST_AWAY_NS)
+		return;
+	visits->starved_ns += gap - PORT_HOST_AWAY_NS;
+	for (uint32_t i = 0; i < count; i++)
+		endpoint_away(&host[i].profile, host[i].endpoint, gap - PORT_HOST_AWAY_NS);
+}
+
+void port_visit_end(struct port_visits *visits)
+{
+	poller_turn(&visits->poller);
+}
+
+uint32_t port_host_receive(struct port_host *host, const struct clock *clock)
 {
 	struct rte_mbuf *mbufs[PORT_HOST_BURST];
 	const uint16_t count = rte_eth_rx_burst(host->ethdev, 0, mbufs, PORT_HOST_BURST);
+	ns_t now;
 
+	if (count == 0)
+		return 0;
+	now = clock_now(clock);
 	for (uint16_t i = 0; i < count; i++) {
 		struct rte_mbuf *m = mbufs[i];
 
@@ -242,65 +308,73 @@ uint32_t port_host_receive(struct port_host *host, ns_t now)
 	return count;
 }
 
-// The next frame that leaves. The kernel is asked once in a burst: that is a system call.
-static uint32_t make(struct port_host *host, uint8_t *out, ns_t now)
+// The next frame that leaves.
+static uint32_t make(struct port_host *host, bool ask_kernel, uint8_t *out, ns_t now)
 {
 	uint32_t len = 0;
 
-	if (host->kernel != NULL && host->pending_count == 0)
+	if (ask_kernel)
 		len = kernel_side_transmit(host->kernel, out, ROCE_FRAME_MAX);
 	return len != 0 ? len : endpoint_tx(&host->profile, host->endpoint, now, out);
 }
 
-// Builds frames while the endpoint has some that may leave and there are mbufs. A frame that is
-// built does not obey a pause any more: while the driver refuses some, there is one at most.
-static void build(struct port_host *host, ns_t now)
+// Builds the next frame if there is an mbuf for it, and one may leave.
+static bool build(struct port_host *host, bool ask_kernel, ns_t now)
 {
-	const uint32_t most = host->one_by_one != 0 ? 1 : PORT_HOST_TX_BURST;
+	struct rte_mbuf *m = rte_pktmbuf_alloc(host->pool);
+	uint32_t len;
 
-	host->pending_at = 0;
-	while (host->pending_count < most) {
-		struct rte_mbuf *m = rte_pktmbuf_alloc(host->pool);
-		uint32_t len;
-
-		if (m == NULL)
-			return;
-		len = make(host, rte_pktmbuf_mtod(m, uint8_t *), now);
-		if (len == 0) {
-			rte_pktmbuf_free(m);
-			return;
-		}
-		m->data_len = (uint16_t)len;
-		m->pkt_len = len;
-		host->pending[host->pending_count++] = m;
+	if (m == NULL)
+		return false;
+	len = make(host, ask_kernel, rte_pktmbuf_mtod(m, uint8_t *), now);
+	if (len == 0) {
+		rte_pktmbuf_free(m);
+		return false;
 	}
+	m->data_len = (uint16_t)len;
+	m->pkt_len = len;
+	host->pending = m;
+	return true;
 }
 
 static void drop_pending(struct port_host *host)
 {
-	rte_pktmbuf_free_bulk(host->pending + host->pending_at, host->pending_count);
-	host->pending_count = 0;
+	rte_pktmbuf_free(host->pending);
+	host->pending = NULL;
 }
 
-uint32_t port_host_transmit(struct port_host *host, ns_t now)
+// Hands the frame over that is built. False when the driver does not take it.
+static bool send_pending(struct port_host *host)
 {
-	uint16_t taken;
-
-	if (host->pending_count == 0)
-		build(host, now);
-	if (host->pending_count == 0)
-		return 0;
-	taken = rte_eth_tx_burst(host->ethdev, 0, host->pending + host->pending_at,
-				 (uint16_t)host->pending_count);
-	host->pending_at += taken;
-	host->pending_count -= taken;
-	if (host->pending_count != 0)
-		host->one_by_one = CAUTIOUS;
-	else if (host->one_by_one != 0)
-		host->one_by_one--;
-	if (taken == 0 && host->down)
+	if (rte_eth_tx_burst(host->ethdev, 0, &host->pending, 1) == 1) {
+		host->pending = NULL;
+		return true;
+	}
+	if (host->down)
 		drop_pending(host);
-	return taken;
+	return false;
+}
+
+// A frame that is built does not obey a pause any more, so there is one at most, and what has come
+// is looked at before the next one. The kernel is asked once: that is a system call.
+uint32_t port_host_transmit(struct port_host *host, const struct clock *clock)
+{
+	ns_t now = clock_now(clock);
+	uint32_t moved = 0;
+
+	for (uint32_t i = 0; i < PORT_HOST_TX_BURST; i++) {
+		const uint32_t came = i == 0 ? 0 : port_host_receive(host, clock);
+
+		moved += came;
+		if (came != 0)
+			now = clock_now(clock);
+		if (host->pending == NULL && !build(host, i == 0 && host->kernel != NULL, now))
+			break;
+		if (!send_pending(host))
+			break;
+		moved++;
+	}
+	return moved;
 }
 
 void port_hosts_close(struct port_host *host, uint32_t count)

@@ -10,12 +10,16 @@
 
 #include <rte_mbuf.h>
 
+#include "sys/dpdk/unmap.h"
 #include "traffic/clock.h"
 #include "traffic/core/endpoint.h"
 #include "traffic/kernel_side.h"
 #include "traffic/spec.h"
 
-enum { PORT_HOST_BURST = 32, PORT_HOST_TX_BURST = 8 };
+enum { PORT_HOST_BURST = 32, PORT_HOST_TX_BURST = 32 };
+
+// A longer time between two visits was none of a healthy machine's: the process was not let run.
+enum { PORT_HOST_AWAY_NS = 1000000 };
 
 // How long a link may be away while the job runs.
 enum { PORT_HOST_DOWN_NS = 1000000000 };
@@ -29,13 +33,17 @@ struct port_host {
 	bool started;
 	char device[SPEC_BYTES];
 	struct rte_mempool *pool;
-	struct rte_mbuf *pending[PORT_HOST_TX_BURST]; // built, not yet taken by the driver
-	uint32_t pending_at;
-	uint32_t pending_count;
-	uint32_t one_by_one; // frames that are still to be built one at a time
-	bool down;           // no link, when it was last looked at
+	struct rte_mbuf *pending; // built, not yet taken by the driver; NULL: none
+	bool down;                // no link, when it was last looked at
 	ns_t down_since;
 	uint64_t unreadable; // frames in pieces that could not be put together
+};
+
+// Of the thread that polls the ports.
+struct port_visits {
+	struct poller poller;
+	ns_t begun;          // the last one
+	uint64_t starved_ns; // between visits, beyond PORT_HOST_AWAY_NS each time
 };
 
 // Opens the ports of `count` hosts, whose devices are known. 0, or -errno after a line on stderr.
@@ -51,13 +59,23 @@ int port_hosts_wait(struct port_host *host, uint32_t count, uint64_t timeout_ns,
 // PORT_HOST_DOWN_NS. Frames of a host without a link are lost, so that its timers run on.
 int port_hosts_check(struct port_host *host, uint32_t count, ns_t now);
 
-// Receives what has come and returns how many frames.
-uint32_t port_host_receive(struct port_host *host, ns_t now);
+// Around all that looks at the ports. When the thread did not run for a while, the timers of the
+// hosts wait for so much longer: answers may have come that it has not seen.
+void port_visit_begin(struct port_visits *visits, struct port_host *host, uint32_t count, ns_t now);
+void port_visit_end(struct port_visits *visits);
 
-// Sends what may leave, a burst at most, and returns how many frames went.
-uint32_t port_host_transmit(struct port_host *host, ns_t now);
+// Receives what has come and returns how many frames.
+uint32_t port_host_receive(struct port_host *host, const struct clock *clock);
+
+// Sends what may leave, a burst at most, and returns how many frames moved. Between any two it
+// receives, so that at most one frame that is paused leaves behind the frame that pauses it.
+uint32_t port_host_transmit(struct port_host *host, const struct clock *clock);
 
 void port_hosts_close(struct port_host *host, uint32_t count);
+
+// Whether the ports can be made as far as files go. 0, or -errno after a line on stderr that names
+// the one that cannot: the driver's own line would not.
+int port_hosts_check_paths(const struct port_host *host, uint32_t count);
 
 // Starts the DPDK environment for these devices and so many bytes of memory; 0: what they need. 0,
 // or -errno after a line on stderr.

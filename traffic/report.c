@@ -299,6 +299,7 @@ void report_make(const struct report_input *in, struct report *out)
 		.hosts = in->workload->host_count,
 		.size_bytes = run->size,
 		.seconds = (double)in->elapsed_ns / 1e9,
+		.starved_us = micro(in->starved_ns),
 		.bytes = in->job->bytes,
 		.failed = in->job->failed,
 		.error = errors[in->job->status],

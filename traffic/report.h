@@ -62,6 +62,7 @@ struct report_input {
 	const struct job_size_result *size; // JOB_SIZES of them; NULL where no message is due
 	const struct report_host *host;     // one of each host
 	uint64_t elapsed_ns;
+	uint64_t starved_ns;
 	bool stuck; // the job was stopped, and never done with what was on its way
 	enum report_outcome outcome;
 };

@@ -70,14 +70,14 @@ static uint32_t turn(struct run *run)
 	uint32_t moved = 0;
 
 	for (uint32_t i = 0; i < run->host_count; i++) {
-		const ns_t now = clock_now(&run->clock);
-
-		moved += port_host_receive(&run->host[i], now);
+		moved += port_host_receive(&run->host[i], &run->clock);
 		if (run->job_runs) {
+			const ns_t now = clock_now(&run->clock);
+
 			complete(run, i, now);
 			post(run, i, POSTS_MAX, now);
 		}
-		moved += port_host_transmit(&run->host[i], now);
+		moved += port_host_transmit(&run->host[i], &run->clock);
 	}
 	return moved;
 }
@@ -89,7 +89,7 @@ static ns_t deadline(struct run *run, ns_t now)
 	for (uint32_t i = 0; i < run->host_count; i++) {
 		const struct port_host *host = &run->host[i];
 
-		if (host->pending_count != 0)
+		if (host->pending != NULL)
 			return now;
 		at = ns_min(at, endpoint_deadline(&host->profile, host->endpoint, now));
 	}
@@ -114,9 +114,9 @@ static void round_of_hosts(struct run *run)
 {
 	uint32_t moved;
 
-	poller_turn(&run->poller);
+	port_visit_begin(&run->visits, run->host, run->host_count, clock_now(&run->clock));
 	moved = turn(run);
-	poller_turn(&run->poller);
+	port_visit_end(&run->visits);
 	if (moved != 0)
 		run->empty_turns = 0;
 	else
@@ -237,6 +237,7 @@ static void begin(struct run *run)
 	run->progress_at = ns_add(run->begun, SECOND_NS);
 	run->job_runs = true;
 	run->ended = run->begun;
+	run->visits.starved_ns = 0;
 	count_pauses(run, run->begun);
 	// Times of flows and storms count from here.
 	for (uint32_t i = 0; i < run->host_count; i++)

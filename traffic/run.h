@@ -4,7 +4,6 @@
 // them. The main thread does all of it.
 #pragma once
 
-#include "sys/dpdk/unmap.h"
 #include "traffic/port_host.h"
 #include "traffic/report.h"
 
@@ -19,7 +18,7 @@ struct run {
 	struct workload workload;
 	struct job *job;
 	struct clock clock;
-	struct poller poller;
+	struct port_visits visits;
 	struct port_host *host;
 	struct rc_region *region; // the memory of each host that its peers reach
 	void **memory;            // of each endpoint

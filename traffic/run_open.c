@@ -157,11 +157,13 @@ int run_open(struct run *run, const struct traffic_config *config)
 	else if (rc == -ENOSPC)
 		fputs("weft-traffic: more neighbours than a host may have\n", stderr);
 	if (rc == 0)
+		rc = port_hosts_check_paths(run->host, run->host_count);
+	if (rc == 0)
 		rc = port_hosts_start_dpdk(run->host, run->host_count,
 					   memory == CONFIG_UNSET ? 0 : memory);
 	run->has_dpdk = rc == 0;
 	if (rc == 0) {
-		unmap_waits_for(&run->poller);
+		unmap_waits_for(&run->visits.poller);
 		rc = port_hosts_open(run->host, run->host_count);
 	}
 	return rc;
@@ -226,6 +228,7 @@ int run_report(struct run *run, struct report *report)
 					    .host = host,
 					    .elapsed_ns = ns_since(run->ended, run->begun),
 					    .stuck = run->stuck,
+					    .starved_ns = run->visits.starved_ns,
 					    .outcome = run->outcome },
 		    report);
 	rc = 0;

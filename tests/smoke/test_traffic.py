@@ -272,6 +272,29 @@ class Traffic(lab.SmokeTest):
         self.assertIsNone(switch.process.poll())
         self.assert_conserved(switch)
 
+    def test_starved(self):
+        """A process that is not let run for longer than the retry timeout does not send again because of that."""
+        process = self.start('write', '--hosts', 'pair', '--duration', '5s', '--json', '--speed', '1G',
+                             '--retry-timeout', '300ms')
+        lab.wait_for(lambda: catches(process.pid, signal.SIGINT), 10, 'a handler of SIGINT')
+        for _ in range(3):
+            time.sleep(0.5)
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(0.7)
+            process.send_signal(signal.SIGCONT)
+        report = json.loads(self.end(process, 0)[0])
+        self.assert_clean(report)
+        self.assertGreater(report['starved_us'], 3 * 690_000)
+
+    def test_no_directory(self):
+        """What is wrong with the path of a socket is said without the driver's own words."""
+        _, err = self.end(self.start('write', '--hosts', f'memif:{self.dir}/none/{{0-1}}'), 2)
+        self.assertEqual(err, f'weft-traffic: host 0: no socket can be at {self.dir}/none/0: '
+                         'No such file or directory\n')
+        long = self.dir / ('x' * 120)
+        _, err = self.end(self.start('write', '--hosts', f'memif:{long}{{0-1}}'), 2)
+        self.assertEqual(err, f'weft-traffic: host 0: no socket can be at {long}0: File name too long\n')
+
     def test_ended_early(self):
         """Whenever it is ended, and with both ends of a link in one process, it ends in order."""
         dice = random.Random(20)

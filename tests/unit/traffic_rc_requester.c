@@ -480,6 +480,28 @@ Test(traffic_rc_requester, timeouts_are_counted_without_progress)
 	cr_assert_eq(rc_deadline(&end.pf, &end.qp).v, NS_NEVER.v);
 }
 
+// Without it the timer would go off in each round, since no look was at what came in between.
+Test(traffic_rc_requester, time_away_is_not_waited_for)
+{
+	const uint64_t away = 5 * TIMEOUT;
+	int32_t last;
+
+	start(&profile);
+	cr_assert_not(rc_away(&end.qp, away));
+	cr_assert_eq(rc_deadline(&end.pf, &end.qp).v, NS_NEVER.v);
+	post(RC_SEND, 1, false);
+	for (uint32_t i = 0; i < 10; i++) {
+		cr_assert_eq(drain(&last), i == 0 ? 1 : 0);
+		cr_assert_eq(rc_deadline(&end.pf, &end.qp).v, now.v + TIMEOUT - i * 1000);
+		now = ns_add(now, away + 1000);
+		cr_assert(rc_away(&end.qp, away));
+	}
+	cr_assert_eq(end.qp.stats.timeouts, 0);
+	now = rc_deadline(&end.pf, &end.qp);
+	cr_assert_eq(drain(&last), 1);
+	cr_assert_eq(end.qp.stats.timeouts, 1);
+}
+
 Test(traffic_rc_requester, what_nobody_is_asked_about_has_no_timeout)
 {
 	struct roce_packet packet;

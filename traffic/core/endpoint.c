@@ -248,6 +248,14 @@ void endpoint_tick(const struct endpoint_profile *pf, struct endpoint_state *st,
 	}
 }
 
+void endpoint_away(const struct endpoint_profile *pf, struct endpoint_state *st, uint64_t ns)
+{
+	for (uint32_t i = 0; i < pf->qp_count; i++) {
+		if (st->qp[i].connected && rc_away(&st->qp[i].rc, ns))
+			endpoint_wake(pf, st, i, st->now);
+	}
+}
+
 // --- queue pairs ------------------------------------------------------------------------------
 
 // The port that soft-RoCE would take: 0xc000 | a hash of the number.

@@ -150,6 +150,11 @@ void endpoint_rx(const struct endpoint_profile *pf, struct endpoint_state *st, c
 ns_t endpoint_deadline(const struct endpoint_profile *pf, const struct endpoint_state *st,
 		       ns_t now);
 
+// For so long the caller did not run, so that answers may be there that it has not given to
+// endpoint_rx() yet: timers of queue pairs that wait for them run so much longer. To be called
+// first of all behind such a time.
+void endpoint_away(const struct endpoint_profile *pf, struct endpoint_state *st, uint64_t ns);
+
 // Counters, and the sum over the queue pairs.
 void endpoint_stats_read(const struct endpoint_profile *pf, const struct endpoint_state *st,
 			 struct endpoint_stats *out, struct rc_stats *rc);

@@ -185,6 +185,14 @@ ns_t rc_deadline(const struct rc_profile *pf, const struct rc_qp *qp)
 	return at;
 }
 
+bool rc_away(struct rc_qp *qp, uint64_t ns)
+{
+	// NS_NEVER stays what it is.
+	qp->rq.timer = ns_add(qp->rq.timer, ns);
+	qp->rs.gap_due = ns_add(qp->rs.gap_due, ns);
+	return qp->rq.timer.v != NS_NEVER.v || qp->rs.gap_due.v != NS_NEVER.v;
+}
+
 void rc_fail(struct rc_qp *qp, enum rc_status status, uint64_t at, ns_t now)
 {
 	qp->failed = true;

@@ -307,6 +307,10 @@ bool rc_tx(const struct rc_profile *pf, struct rc_qp *qp, enum rc_kind kind, ns_
 // When rc_ready() may change without a packet, NS_NEVER: not before one comes.
 ns_t rc_deadline(const struct rc_profile *pf, const struct rc_qp *qp);
 
+// For so long the caller did not look at what came: answers may be there unseen, so what waits for
+// them does so that much longer. False: nothing does.
+bool rc_away(struct rc_qp *qp, uint64_t ns);
+
 // Takes the next completion: receives in the order of messages, work in the order of posting.
 bool rc_complete(struct rc_qp *qp, struct rc_completion *out);
 
