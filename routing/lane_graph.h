@@ -17,26 +17,45 @@ struct lane_graph {
 	const uint8_t *link_up;         // [link_count]
 	const struct turn_rules *rules; // NULL: one lane and every turn
 	uint32_t lanes;
-	uint32_t words; // of a vertex, as many as the largest switch needs
-	uint64_t *held; // [link_count x lanes][words]: local links of the far switch
+	uint32_t words;   // of a vertex, as many as the largest switch needs
+	uint64_t *held;   // [link_count x lanes][words]: local links of the far switch
+	uint8_t *special; // [switch_count] there are exceptions from the rules of classes
 };
 
-// No dependencies. 0, or -ENOMEM.
+// No dependencies. `link_up` and `rules` must stay. 0, or -ENOMEM.
 int lane_graph_init(const struct topo *topo, const uint8_t *link_up, const struct turn_rules *rules,
 		    struct arena *keep, struct lane_graph *graph);
 
+// The lane that rules of classes give, or TURN_DENY. A lane that there is not is denied.
+static inline uint8_t lane_graph_class_turn(const struct turn_rules *rules, uint32_t in_class,
+					    uint32_t out, uint32_t lane)
+{
+	const size_t turn = (size_t)in_class * rules->class_count + rules->link_class[out];
+	const uint8_t to = rules->lane[turn * LANE_MAX + lane];
+
+	return to < rules->lane_count ? to : (uint8_t)TURN_DENY;
+}
+
 // The lane that a packet leaves on by link `out`, or TURN_DENY; it came over link `over` on `lane`,
-// TOPO_NONE: from a host. A lane that there is not is denied.
+// TOPO_NONE: from a host.
 static inline uint8_t lane_graph_turn(const struct lane_graph *graph, uint32_t over, uint32_t out,
 				      uint32_t lane)
 {
+	const struct turn_rules *rules = graph->rules;
+	const uint32_t in = over == TOPO_NONE ? over : graph->topo->link_peer[over];
 	uint8_t to;
 
-	if (graph->rules == NULL)
+	if (rules == NULL)
 		return 0;
-	to = turn_rules_get(graph->rules, over == TOPO_NONE ? over : graph->topo->link_peer[over],
-			    out, lane);
-	return to < graph->lanes ? to : TURN_DENY;
+	if (graph->special[graph->topo->link_switch[out]]) {
+		to = turn_rules_get(rules, in, out, lane);
+		return to < graph->lanes ? to : (uint8_t)TURN_DENY;
+	}
+	if (in == out)
+		return TURN_DENY;
+	return lane_graph_class_turn(
+		rules, in == TOPO_NONE ? (uint32_t)TURN_CLASS_HOST : rules->link_class[in], out,
+		lane);
 }
 
 static inline uint64_t *lane_graph_held(const struct lane_graph *graph, uint32_t link,

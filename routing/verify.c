@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "routing/verify_walk.h"
+#include "routing/verify_block.h"
 
 // The neighbours of a switch that have no number yet get that of its part.
 static void spread_part(struct verify_run *run, uint32_t at, uint32_t *queue, uint32_t *tail)
@@ -127,15 +127,22 @@ static int find_cycles(struct verify_run *run, struct arena *scratch)
 static int verify(struct verify_run *run, const struct topo_state *state, bool with_turns,
 		  struct arena *scratch)
 {
+	struct block block;
 	struct walk walk;
 	int rc = prepare(run, state, with_turns, scratch);
 
 	if (rc == 0)
+		rc = block_init(run, scratch, &block);
+	if (rc == 0)
 		rc = walk_init(run, scratch, &walk);
 	if (rc != 0)
 		return rc;
-	for (uint32_t e = 0; e < run->topo->edge_count; e++)
-		walk_edge(&walk, e);
+	for (uint32_t e = 0; e < run->topo->edge_count; e += BLOCK_EDGES) {
+		uint64_t suspect = block_verify(&block, e);
+
+		for (; suspect != 0; suspect &= suspect - 1)
+			walk_edge(&walk, e + (uint32_t)__builtin_ctzll(suspect));
+	}
 	if (run->report->reachable_pairs != 0)
 		run->report->hops_avg = run->hop_sum / (double)run->report->reachable_pairs;
 	return run->no_memory ? -ENOMEM : find_cycles(run, scratch);

@@ -120,20 +120,6 @@ static void fail(struct walk *w, enum violation_kind kind, const struct violatio
 	keep_violation(w, kind, last);
 }
 
-// The group of a row, NULL when there is none that makes sense.
-static const struct plan_group *group_of(const struct plan *plan, uint16_t row)
-{
-	const struct plan_group *g;
-
-	if (row >= plan->group_count)
-		return NULL;
-	g = &plan->group[row];
-	return g->hop_count != 0 && g->first <= plan->hop_count &&
-			       g->hop_count <= plan->hop_count - g->first ?
-		       g :
-		       NULL;
-}
-
 // A state begins; what its row says when it is no group is judged here.
 static void enter(struct walk *w, uint32_t state, uint32_t at)
 {
@@ -143,7 +129,7 @@ static void enter(struct walk *w, uint32_t state, uint32_t at)
 	w->mark[state] = SEEN;
 	if (row == PLAN_LOCAL && at == w->run->topo->edge_switch[w->edge])
 		return;
-	if (row != PLAN_NONE && group_of(w->run->plan, row) == NULL)
+	if (row != PLAN_NONE && verify_group(w->run->plan, row) == NULL)
 		fail(w, VIOLATION_BAD_ROW, NULL);
 	else if (row == PLAN_NONE && !verify_is_parted(w->run, at, w->edge))
 		fail(w, VIOLATION_NO_ROUTE, NULL);
@@ -245,7 +231,7 @@ static void walk_from(struct walk *w, uint32_t state, uint32_t source)
 	enter(w, state, source);
 	while (w->depth > 0) {
 		const struct walk_frame *f = &w->stack[w->depth - 1];
-		const struct plan_group *g = group_of(plan, w->row[f->at]);
+		const struct plan_group *g = verify_group(plan, w->row[f->at]);
 
 		if (g == NULL || f->position == g->hop_count)
 			finish(w);

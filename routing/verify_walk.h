@@ -45,6 +45,29 @@ int walk_init(struct verify_run *run, struct arena *scratch, struct walk *walk);
 // Walks to one edge from every switch with hosts, and adds what it found to the report.
 void walk_edge(struct walk *walk, uint32_t edge);
 
+// The group of a row, NULL when there is none that makes sense.
+static inline const struct plan_group *verify_group(const struct plan *plan, uint16_t row)
+{
+	const struct plan_group *g;
+
+	if (row >= plan->group_count)
+		return NULL;
+	g = &plan->group[row];
+	return g->hop_count != 0 && g->first <= plan->hop_count &&
+			       g->hop_count <= plan->hop_count - g->first ?
+		       g :
+		       NULL;
+}
+
+static inline uint64_t verify_group_weight(const struct plan *plan, const struct plan_group *g)
+{
+	uint64_t weight = 0;
+
+	for (uint32_t i = 0; i < g->hop_count; i++)
+		weight += plan->hop[g->first + i].weight;
+	return weight;
+}
+
 // Whether packets have no way whatever the rows say: a switch or its part of the graph is lost.
 static inline bool verify_is_parted(const struct verify_run *run, uint32_t at, uint32_t edge)
 {
