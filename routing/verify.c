@@ -48,7 +48,7 @@ static void find_parts(struct verify_run *run, const struct topo_state *state, u
 	}
 }
 
-static int prepare(struct verify_run *run, const struct topo_state *state, bool with_turns,
+int verify_prepare(struct verify_run *run, const struct topo_state *state, bool with_turns,
 		   struct arena *scratch)
 {
 	const struct topo *topo = run->topo;
@@ -129,7 +129,7 @@ static int verify(struct verify_run *run, const struct topo_state *state, bool w
 {
 	struct block block;
 	struct walk walk;
-	int rc = prepare(run, state, with_turns, scratch);
+	int rc = verify_prepare(run, state, with_turns, scratch);
 
 	if (rc == 0)
 		rc = block_init(run, scratch, &block);

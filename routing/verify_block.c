@@ -312,7 +312,8 @@ static void send_lanes(struct block *b, uint32_t out, const uint64_t *send)
 		arrive[lane] |= send[lane];
 }
 
-// Sends on by one link what the rules of classes let go.
+// Sends on by one link what the rules of classes let go. Nothing goes back where it came from: two
+// switches that lead to each other are never done.
 static void send_by_class(struct block *b, uint32_t out, uint64_t edges, uint32_t keys)
 {
 	const struct turn_rules *rules = b->run->graph.rules;
@@ -333,9 +334,6 @@ static void send_by_class(struct block *b, uint32_t out, uint64_t edges, uint32_
 		else
 			b->suspect |= word;
 	}
-	// Back where it came from.
-	for (uint32_t lane = 0; rules != NULL && lane < lanes; lane++)
-		b->suspect |= b->arrive[(size_t)out * lanes + lane] & edges;
 	send_lanes(b, out, send);
 }
 

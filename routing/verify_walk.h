@@ -23,6 +23,10 @@ struct verify_run {
 	bool no_memory; // in `keep`
 };
 
+// Fills in all but the totals from topo and plan, which are set. 0, or -ENOMEM.
+int verify_prepare(struct verify_run *run, const struct topo_state *state, bool with_turns,
+		   struct arena *scratch);
+
 struct walk_frame;
 
 struct walk {

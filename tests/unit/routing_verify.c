@@ -296,6 +296,33 @@ Test(verify, valley_in_the_rules)
 	graph_free(&g);
 }
 
+// One valley is no cycle, but two are, at leaf 0 and leaf 1 between the same aggregation switches.
+// Both are exceptions, of ports that are not the first of their class.
+Test(verify, valleys_by_exceptions)
+{
+	struct turn_exception exceptions[2];
+	struct verify_report report;
+	struct graph g;
+	struct plan plan;
+
+	plan_tree(&g, &plan, 8);
+	for (uint32_t leaf = 0; leaf < 2; leaf++)
+		exceptions[leaf] = (struct turn_exception){
+			.in = topo_link_at(&g.topo, leaf, (uint16_t)(5 + leaf)),
+			.out = topo_link_at(&g.topo, leaf, (uint16_t)(6 - leaf)),
+		};
+	plan.turns.exception = exceptions;
+	plan.turns.exception_count = 1;
+	report = verify(&g, &plan);
+	cr_assert(verify_good(&report));
+	plan.turns.exception_count = 2;
+	report = verify(&g, &plan);
+	cr_assert(report.rows_acyclic);
+	cr_assert_not(report.turns_acyclic);
+	cr_assert_eq(report.cycle_count, 4);
+	graph_free(&g);
+}
+
 static const struct {
 	const char *what;
 	uint32_t classes, lanes;
