@@ -38,6 +38,15 @@ static inline struct label *label_add(struct label *label, const char *text)
 	return label;
 }
 
+// Part of a text.
+static inline struct label *label_piece(struct label *label, const char *text, uint32_t len)
+{
+	for (uint32_t i = 0; i < len && label->len < FABRIC_NAME_BYTES - 1; i++)
+		label->text[label->len++] = text[i];
+	label->text[label->len] = '\0';
+	return label;
+}
+
 static inline struct label *label_number(struct label *label, uint64_t number)
 {
 	char digits[21];
