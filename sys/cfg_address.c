@@ -6,6 +6,7 @@
 #include "sys/cfg_address.h"
 
 #include <arpa/inet.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -31,6 +32,18 @@ bool ip_prefix_parse(const char *text, struct ip_prefix *out)
 	prefix.len = (uint8_t)len;
 	*out = prefix;
 	return true;
+}
+
+void ip_prefix_format(const struct ip_prefix *prefix, char out[IP_PREFIX_TEXT_BYTES])
+{
+	char address[INET6_ADDRSTRLEN] = "";
+
+	out[0] = '\0';
+	if (prefix->family == IP_NONE)
+		return;
+	inet_ntop(prefix->family == IP_V6 ? AF_INET6 : AF_INET, prefix->address, address,
+		  sizeof(address));
+	snprintf(out, IP_PREFIX_TEXT_BYTES, "%s/%u", address, prefix->len);
 }
 
 static int hex_digit(char c)

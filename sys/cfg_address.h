@@ -10,6 +10,10 @@
 // behind the length are kept (ip_prefix_canonical()). False, and *out untouched, for anything else.
 bool ip_prefix_parse(const char *text, struct ip_prefix *out);
 
+// Writes an address with its length, "" for IP_NONE, as ip_prefix_parse() reads it.
+enum { IP_PREFIX_TEXT_BYTES = 64 };
+void ip_prefix_format(const struct ip_prefix *prefix, char out[IP_PREFIX_TEXT_BYTES]);
+
 // Reads six pairs of hexadecimal digits with colons between them, as mac_format() writes them.
 // False, and *mac untouched, for anything else.
 bool mac_parse(const char *text, uint64_t *mac);

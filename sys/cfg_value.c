@@ -7,7 +7,6 @@
 
 #include "sys/cfg_value.h"
 
-#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -151,20 +150,17 @@ static enum cfg_verdict parse_prefix(const struct config_knob *knob, const char 
 	return CFG_VALUE_OK;
 }
 
+// An address alone when its length says nothing.
 static void format_prefix(const struct config_knob *knob, const void *field, char *out)
 {
-	char address[INET6_ADDRSTRLEN] = "";
+	char text[IP_PREFIX_TEXT_BYTES];
 	struct ip_prefix prefix;
 
 	memcpy(&prefix, field, sizeof(prefix));
-	inet_ntop(prefix.family == IP_V6 ? AF_INET6 : AF_INET, prefix.address, address,
-		  sizeof(address));
-	if (prefix.family == IP_NONE)
-		out[0] = '\0';
-	else if (prefix.len == ip_family_bits(prefix.family) && knob->kind == CONFIG_ADDRESS)
-		snprintf(out, CFG_VALUE_TEXT_BYTES, "%s", address);
-	else
-		snprintf(out, CFG_VALUE_TEXT_BYTES, "%s/%u", address, prefix.len);
+	ip_prefix_format(&prefix, text);
+	if (prefix.len == ip_family_bits(prefix.family) && knob->kind == CONFIG_ADDRESS)
+		text[strcspn(text, "/")] = '\0';
+	snprintf(out, CFG_VALUE_TEXT_BYTES, "%s", text);
 }
 
 // "4, 4, 8": blanks may stand around numbers.
