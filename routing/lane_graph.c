@@ -56,22 +56,25 @@ int lane_graph_init(const struct topo *topo, const uint8_t *link_up, const struc
 	return 0;
 }
 
-// For each link that is up, the first one that arrives at the same switch by a port of its class.
-static void find_alike(struct search *s)
+static bool is_alike(const struct turn_rules *rules, uint32_t a, uint32_t b)
 {
-	const struct topo *topo = s->graph->topo;
-	const uint8_t *class = s->graph->rules->link_class;
+	return rules == NULL || rules->link_class[a] == rules->link_class[b];
+}
+
+void lane_graph_find_alike(const struct lane_graph *graph, uint32_t *first_alike)
+{
+	const struct topo *topo = graph->topo;
 
 	for (uint32_t in = 0; in < topo->link_count; in++) {
 		const uint32_t at = topo->link_switch[in];
 		uint32_t first = topo->link_first[at];
 
-		if (s->graph->special[at])
+		if (graph->special[at])
 			first = in;
 		// Ports of a switch have few classes, the first of which come early.
-		while (first < in && (class[first] != class[in] || !s->graph->link_up[first]))
+		while (first < in && !(graph->link_up[first] && is_alike(graph->rules, first, in)))
 			first++;
-		s->first_alike[topo->link_peer[in]] = topo->link_peer[first];
+		first_alike[topo->link_peer[in]] = topo->link_peer[first];
 	}
 }
 
@@ -236,7 +239,7 @@ static int find_cycle(struct search *s, enum lane_graph_part part, struct arena 
 	if (s->colour == NULL || s->stack == NULL || s->first_alike == NULL)
 		return -ENOMEM;
 	if (part == LANE_GRAPH_ALLOWED && s->graph->rules != NULL) {
-		find_alike(s);
+		lane_graph_find_alike(s->graph, s->first_alike);
 		s->kind = BY_CLASS;
 		if (search(s) == TOPO_NONE)
 			return 0;

@@ -64,6 +64,10 @@ static inline uint64_t *lane_graph_held(const struct lane_graph *graph, uint32_t
 	return graph->held + ((size_t)link * graph->lanes + lane) * graph->words;
 }
 
+// For each link the first one, among those that are up, which arrives at the same switch by a port
+// of the same class; where there are exceptions each is alone. Without rules all are alike.
+void lane_graph_find_alike(const struct lane_graph *graph, uint32_t *first_alike);
+
 // Which dependencies: those that were entered, or all that the rules allow over links that are up.
 enum lane_graph_part { LANE_GRAPH_HELD, LANE_GRAPH_ALLOWED };
 

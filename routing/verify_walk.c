@@ -17,47 +17,69 @@ enum {
 	DONE = 2,
 	FAILED = 4,
 	LOOPS = 8,
+	NOTED = 16,         // of a pair
+	LEADS_KNOWN = 0x80, // of what was said of a switch
 };
 
 struct walk_frame {
 	uint32_t state;
-	uint32_t at;       // switch
-	uint32_t position; // of the member that is followed
+	uint32_t at;               // switch
+	struct violation_hop over; // that led here, from a host: of link TOPO_NONE
+	uint32_t position;         // of the member that is followed
 	uint32_t longest;
 	uint64_t weight; // of the members so far
 	double hops;     // theirs, by weight
 };
 
-static uint32_t state_count(const struct verify_run *run)
+static uint32_t pair_count(const struct verify_run *run)
 {
-	return run->topo->link_count * run->graph.lanes + run->topo->switch_count;
+	return run->topo->link_count * run->graph.lanes;
 }
 
-int walk_init(struct verify_run *run, struct arena *scratch, struct walk *walk)
+// States: pairs on their own, pairs that are alike under the number of the first, and hosts.
+static uint32_t host_state(const struct verify_run *run, uint32_t at)
 {
-	const uint32_t states = state_count(run);
-	const uint32_t switches = run->topo->switch_count;
+	return 2 * pair_count(run) + at;
+}
 
-	*walk = (struct walk){
-		.run = run,
-		.mark = arena_take_raw(scratch, states, sizeof(*walk->mark)),
-		.hops = arena_take_raw(scratch, states, sizeof(*walk->hops)),
-		.longest = arena_take_raw(scratch, states, sizeof(*walk->longest)),
-		.said = arena_take_raw(scratch, switches, sizeof(*walk->said)),
-		.met = arena_take(scratch, switches, sizeof(*walk->met)),
-		.stack = arena_take_raw(scratch, states, sizeof(*walk->stack)),
-	};
-	return walk->mark != NULL && walk->hops != NULL && walk->longest != NULL &&
-			       walk->said != NULL && walk->met != NULL && walk->stack != NULL ?
+static int take_states(struct verify_run *run, struct arena *scratch, struct walk *w)
+{
+	const uint32_t states = host_state(run, run->topo->switch_count);
+
+	w->mark = arena_take_raw(scratch, states, sizeof(*w->mark));
+	w->hops = arena_take_raw(scratch, states, sizeof(*w->hops));
+	w->longest = arena_take_raw(scratch, states, sizeof(*w->longest));
+	w->stack = arena_take_raw(scratch, states, sizeof(*w->stack));
+	return w->mark != NULL && w->hops != NULL && w->longest != NULL && w->stack != NULL ?
 		       0 :
 		       -ENOMEM;
 }
 
-static struct violation_hop hop_of(const struct walk *w, uint32_t state)
+int walk_init(struct verify_run *run, struct arena *scratch, struct walk *walk)
 {
-	const uint32_t lanes = w->run->graph.lanes;
+	const uint32_t pairs = pair_count(run);
+	const uint32_t links = run->topo->link_count;
+	const uint32_t switches = run->topo->switch_count;
+	const uint32_t words = run->graph.words;
 
-	return (struct violation_hop){ .link = state / lanes, .lane = (uint8_t)(state % lanes) };
+	*walk = (struct walk){
+		.run = run,
+		.first_alike = arena_take_raw(scratch, links, sizeof(*walk->first_alike)),
+		.said = arena_take_raw(scratch, switches, sizeof(*walk->said)),
+		.met = arena_take(scratch, switches, sizeof(*walk->met)),
+		.state = arena_take_raw(scratch, pairs, sizeof(*walk->state)),
+		.before = arena_take_raw(scratch, pairs, sizeof(*walk->before)),
+		.last = arena_take_raw(scratch, 2 * (size_t)pairs, sizeof(*walk->last)),
+		.leads = arena_take_raw(scratch, (size_t)switches * words, sizeof(*walk->leads)),
+		.allowed = arena_take_raw(scratch, words, sizeof(*walk->allowed)),
+	};
+	if (take_states(run, scratch, walk) != 0 || walk->first_alike == NULL ||
+	    walk->said == NULL || walk->met == NULL || walk->state == NULL ||
+	    walk->before == NULL || walk->last == NULL || walk->leads == NULL ||
+	    walk->allowed == NULL)
+		return -ENOMEM;
+	lane_graph_find_alike(&run->graph, walk->first_alike);
+	return 0;
 }
 
 // The path on the stack and one more hop, if any; of a loop it ends where it meets a switch again.
@@ -72,7 +94,7 @@ static uint32_t copy_path(struct walk *w, enum violation_kind kind,
 	for (uint32_t i = 1; i < w->depth && count < most; i++) {
 		const uint32_t at = w->stack[i].at;
 
-		hops[count++] = hop_of(w, w->stack[i].state);
+		hops[count++] = w->stack[i].over;
 		if (kind == VIOLATION_LOOP && w->met[at] == w->met_number)
 			return count;
 		w->met[at] = w->met_number;
@@ -121,11 +143,11 @@ static void fail(struct walk *w, enum violation_kind kind, const struct violatio
 }
 
 // A state begins; what its row says when it is no group is judged here.
-static void enter(struct walk *w, uint32_t state, uint32_t at)
+static void enter(struct walk *w, uint32_t state, uint32_t at, struct violation_hop over)
 {
 	const uint16_t row = w->row[at];
 
-	w->stack[w->depth++] = (struct walk_frame){ .state = state, .at = at };
+	w->stack[w->depth++] = (struct walk_frame){ .state = state, .at = at, .over = over };
 	w->mark[state] = SEEN;
 	if (row == PLAN_LOCAL && at == w->run->topo->edge_switch[w->edge])
 		return;
@@ -160,9 +182,6 @@ static bool leads_on(struct walk *w, uint32_t local, struct violation_hop *hop)
 {
 	const struct verify_run *run = w->run;
 	const struct walk_frame *f = &w->stack[w->depth - 1];
-	const uint32_t hosts = run->topo->link_count * run->graph.lanes;
-	const bool from_host = f->state >= hosts;
-	const struct violation_hop over = hop_of(w, f->state);
 	uint8_t to;
 
 	if (local >= topo_degree(run->topo, f->at)) {
@@ -171,22 +190,73 @@ static bool leads_on(struct walk *w, uint32_t local, struct violation_hop *hop)
 	}
 	*hop = (struct violation_hop){
 		.link = run->topo->link_first[f->at] + local,
-		.lane = from_host ? (uint8_t)0 : over.lane,
+		.lane = f->over.lane,
 	};
 	if (!run->link_up[hop->link]) {
 		fail(w, VIOLATION_LOST_LINK, hop);
 		return false;
 	}
-	to = lane_graph_turn(&run->graph, from_host ? TOPO_NONE : over.link, hop->link, hop->lane);
+	to = lane_graph_turn(&run->graph, f->over.link, hop->link, hop->lane);
 	if (to == TURN_DENY) {
 		fail(w, VIOLATION_TURN_DENIED, hop);
 		return false;
 	}
 	hop->lane = to;
-	if (!from_host)
-		lane_graph_held(&run->graph, over.link, over.lane)[local / 64] |= 1ull
-										  << local % 64;
 	return true;
+}
+
+// The links of a switch's row as bits.
+static const uint64_t *find_leads(struct walk *w, uint32_t at)
+{
+	const struct plan *plan = w->run->plan;
+	const struct plan_group *g = verify_group(plan, w->row[at]);
+	const uint32_t words = w->run->graph.words;
+	uint64_t *leads = w->leads + (size_t)at * words;
+
+	if (w->said[at] & LEADS_KNOWN)
+		return leads;
+	w->said[at] |= LEADS_KNOWN;
+	memset(leads, 0, words * sizeof(*leads));
+	for (uint32_t i = 0; g != NULL && i < g->hop_count; i++) {
+		const uint32_t local = plan->hop[g->first + i].link;
+
+		if (local < topo_degree(w->run->topo, at))
+			leads[local / 64] |= 1ull << local % 64;
+	}
+	return leads;
+}
+
+// The state of a packet that came over a link: of its own if that may matter.
+static uint32_t state_of(struct walk *w, const struct violation_hop *hop)
+{
+	const struct verify_run *run = w->run;
+	const uint32_t in = run->topo->link_peer[hop->link];
+	const uint32_t at = run->topo->link_switch[in];
+	const uint32_t local = in - run->topo->link_first[at];
+	uint32_t link = hop->link;
+
+	if (run->graph.rules == NULL ||
+	    (!run->graph.special[at] && !(find_leads(w, at)[local / 64] >> local % 64 & 1)))
+		link = run->topo->link_count + w->first_alike[hop->link];
+	return link * run->graph.lanes + hop->lane;
+}
+
+// Notes that a packet was in a state by a link and lane, once for each edge.
+static void note_pair(struct walk *w, uint32_t state, const struct violation_hop *hop)
+{
+	const uint32_t pair = hop->link * w->run->graph.lanes + hop->lane;
+
+	if (hop->lane + 1u > w->run->report->lanes)
+		w->run->report->lanes = hop->lane + 1u;
+	if (w->mark[state] == 0) {
+		w->state[w->state_count++] = state;
+		w->last[state] = TOPO_NONE;
+	} else if (w->mark[pair] != 0) {
+		return;
+	}
+	w->mark[pair] |= NOTED;
+	w->before[pair] = w->last[state];
+	w->last[state] = pair;
 }
 
 // Follows one member; a state that is new is entered first, and the member comes again behind it.
@@ -195,16 +265,17 @@ static void follow(struct walk *w, const struct plan_group *g, const struct plan
 	struct walk_frame *f = &w->stack[w->depth - 1];
 	struct violation_hop hop;
 	uint32_t state;
+	bool is_new;
 
 	if (!leads_on(w, member->link, &hop)) {
 		f->position++;
 		return;
 	}
-	state = hop.link * w->run->graph.lanes + hop.lane;
-	if (w->mark[state] == 0) {
-		if (hop.lane + 1u > w->run->report->lanes)
-			w->run->report->lanes = hop.lane + 1u;
-		enter(w, state, topo_far(w->run->topo, hop.link));
+	state = state_of(w, &hop);
+	is_new = w->mark[state] == 0;
+	note_pair(w, state, &hop);
+	if (is_new) {
+		enter(w, state, topo_far(w->run->topo, hop.link), hop);
 		return;
 	}
 	f->position++;
@@ -212,6 +283,46 @@ static void follow(struct walk *w, const struct plan_group *g, const struct plan
 		merge(w, f, state, g->pin != 0 ? 1 : member->weight);
 	else
 		came_back(w, &hop);
+}
+
+// The links that packets leave by, coming by a pair.
+static void find_allowed(struct walk *w, uint32_t pair)
+{
+	const struct verify_run *run = w->run;
+	const uint32_t over = pair / run->graph.lanes;
+	const uint32_t at = topo_far(run->topo, over);
+	const struct plan_group *g = verify_group(run->plan, w->row[at]);
+
+	memset(w->allowed, 0, run->graph.words * sizeof(*w->allowed));
+	for (uint32_t i = 0; g != NULL && i < g->hop_count; i++) {
+		const uint32_t local = run->plan->hop[g->first + i].link;
+		const uint32_t out = run->topo->link_first[at] + local;
+
+		if (local < topo_degree(run->topo, at) && run->link_up[out] &&
+		    lane_graph_turn(&run->graph, over, out, pair % run->graph.lanes) != TURN_DENY)
+			w->allowed[local / 64] |= 1ull << local % 64;
+	}
+}
+
+static void hold(const struct walk *w, uint32_t pair)
+{
+	const struct lane_graph *graph = &w->run->graph;
+	uint64_t *held = lane_graph_held(graph, pair / graph->lanes, pair % graph->lanes);
+
+	for (uint32_t i = 0; i < graph->words; i++)
+		held[i] |= w->allowed[i];
+}
+
+// Enters the dependencies of all pairs that were noted: those of a state are alike.
+static void hold_pairs(struct walk *w)
+{
+	for (uint32_t i = 0; i < w->state_count; i++) {
+		const uint32_t last = w->last[w->state[i]];
+
+		find_allowed(w, last);
+		for (uint32_t pair = last; pair != TOPO_NONE; pair = w->before[pair])
+			hold(w, pair);
+	}
 }
 
 static void finish(struct walk *w)
@@ -225,10 +336,11 @@ static void finish(struct walk *w)
 
 static void walk_from(struct walk *w, uint32_t state, uint32_t source)
 {
+	const struct violation_hop sent = { .link = TOPO_NONE, .lane = 0 };
 	const struct plan *plan = w->run->plan;
 
 	w->depth = 0;
-	enter(w, state, source);
+	enter(w, state, source, sent);
 	while (w->depth > 0) {
 		const struct walk_frame *f = &w->stack[w->depth - 1];
 		const struct plan_group *g = verify_group(plan, w->row[f->at]);
@@ -282,14 +394,14 @@ static void count_lost(struct walk *w, uint32_t source)
 void walk_edge(struct walk *w, uint32_t edge)
 {
 	const struct topo *topo = w->run->topo;
-	const uint32_t states = state_count(w->run);
 
 	w->edge = edge;
+	w->state_count = 0;
 	w->row = plan_rows(w->run->plan, edge);
-	memset(w->mark, 0, states * sizeof(*w->mark));
+	memset(w->mark, 0, host_state(w->run, topo->switch_count) * sizeof(*w->mark));
 	memset(w->said, 0, topo->switch_count * sizeof(*w->said));
 	for (uint32_t s = 0; s < topo->switch_count; s++) {
-		const uint32_t state = states - topo->switch_count + s;
+		const uint32_t state = host_state(w->run, s);
 
 		if (w->run->hosts_at[s] == 0)
 			continue;
@@ -300,4 +412,5 @@ void walk_edge(struct walk *w, uint32_t edge)
 		walk_from(w, state, s);
 		count_pairs(w, state, s);
 	}
+	hold_pairs(w);
 }

@@ -3,6 +3,9 @@
 // The exact walk of one edge: a packet's state is the link it came over and its lane, or the switch
 // where a host sent it; every member of the row is followed, once per state. It finds what is
 // wrong, enters dependencies, and measures the paths. Internal to the verifier.
+//
+// Links that come in by ports of one class go on alike, and are one state: but for a port that the
+// row leads back to, and where there are exceptions.
 #pragma once
 
 #include "routing/lane_graph.h"
@@ -31,12 +34,20 @@ struct walk_frame;
 
 struct walk {
 	struct verify_run *run;
-	uint8_t *mark;       // [states]
-	double *hops;        // [states] of those that arrive
-	uint32_t *longest;   // [states]
-	uint8_t *said;       // [switch_count] kinds of violation, of this edge
-	uint32_t *met;       // [switch_count] scratch of a record
+	uint32_t *first_alike; // [link_count] as lane_graph_find_alike()
+	uint8_t *mark;         // [states]
+	double *hops;          // [states] of those that arrive
+	uint32_t *longest;     // [states]
+	uint8_t *said; // [switch_count] kinds of violation, of this edge; bit 7: `leads` is known
+	uint32_t *met; // [switch_count] scratch of a record
 	uint32_t met_number; // of the last record
+	// States of pairs that were met, and the pairs of each, a chain from the last one back.
+	uint32_t *state; // [pairs]
+	uint32_t state_count;
+	uint32_t *last;    // [2 x pairs] by state
+	uint32_t *before;  // [pairs]
+	uint64_t *leads;   // [switch_count][graph.words] links of the row
+	uint64_t *allowed; // [graph.words] scratch
 	struct walk_frame *stack;
 	uint32_t depth;
 	uint32_t edge;
