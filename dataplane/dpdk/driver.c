@@ -25,6 +25,8 @@ enum {
 	AF_PACKET_FRAMESZ = 2048, // the driver's default
 	AF_PACKET_HEAD = 66,
 	AF_PACKET_MBUF_LESS = 32,
+	MEMIF_BSIZE = 2048, // the driver's default
+	CACHE_LINE_BYTES = 64,
 	AF_XDP_HEADROOM = 256, // that the kernel keeps in front of a received frame
 	AF_XDP_MAX_MTU = POOL_UMEM_ROOM_BYTES - AF_XDP_HEADROOM - ETHERNET_BYTES - TAG_BYTES,
 };
@@ -64,6 +66,8 @@ const struct driver drivers[] = {
 	{
 		.name = "net_memif",
 		.loss = "nothing while connected; what is in the ring when the peer goes away",
+		.mtu_reason = "a frame must fit in a slot, and slots have bsize bytes of the side "
+			      "with role=client: give bsize there and in these devargs",
 		.socket_key = "socket",
 		.max_mtu = MTU_MAX,
 		.idle_us = 500,
@@ -261,25 +265,66 @@ static uint32_t af_packet_max_mtu(const char *devargs)
 	return framesz > less ? framesz - less : 0;
 }
 
+// The driver puts a frame that is longer than a slot into several, and when the ring has fewer of
+// them left it loses count (seen with DPDK 22.11): from then on the ring brings old frames again
+// and again. So no frame may be longer than a slot. Slots are the client's, who makes them of bsize
+// bytes; a server cannot ask, and takes the bsize of its own devargs for that of its client.
+static uint32_t memif_max_mtu(const char *devargs)
+{
+	const uint32_t bsize = argument_number(devargs, "bsize", MEMIF_BSIZE);
+
+	return bsize > ETHERNET_BYTES + TAG_BYTES ? bsize - ETHERNET_BYTES - TAG_BYTES : 0;
+}
+
+bool driver_connects(const struct driver *driver, const char *devargs)
+{
+	char value[16];
+
+	if (driver_argument(devargs, "role", value, sizeof(value)))
+		return strcmp(value, "server") != 0 && strcmp(value, "master") != 0;
+	if (driver_argument(devargs, "client", value, sizeof(value)))
+		return strcmp(value, "0") != 0;
+	if (driver_argument(devargs, "server", value, sizeof(value)))
+		return strcmp(value, "0") == 0;
+	return driver->restart;
+}
+
+// What is missing in the devargs for frames of this MTU.
+static void complete(const struct driver *driver, const struct port_config *config, char *out,
+		     size_t out_bytes)
+{
+	const uint32_t frame = (uint32_t)config->mtu + ETHERNET_BYTES + TAG_BYTES;
+	const char *devargs = config->devargs;
+	char text[16];
+
+	if (is(driver, "net_af_packet") && config->mtu > af_packet_max_mtu("") &&
+	    !driver_argument(devargs, "framesz", text, sizeof(text)))
+		snprintf(out, out_bytes, AF_PACKET_JUMBO);
+	if (is(driver, "net_memif") && config->mtu > memif_max_mtu("") &&
+	    driver_connects(driver, devargs) &&
+	    !driver_argument(devargs, "bsize", text, sizeof(text)))
+		snprintf(out, out_bytes, ",bsize=%u",
+			 (frame + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES);
+}
+
 int driver_devargs(const struct driver *driver, const struct port_config *config, char *out,
 		   size_t out_bytes)
 {
-	const char *more = "";
-	char text[16];
+	char more[64] = "";
 	int len;
 
-	if (is(driver, "net_af_packet") && config->mtu > af_packet_max_mtu("") &&
-	    !driver_argument(config->devargs, "framesz", text, sizeof(text)))
-		more = AF_PACKET_JUMBO;
+	complete(driver, config, more, sizeof(more));
 	len = snprintf(out, out_bytes, "%s%s", config->devargs, more);
 	return len < 0 || (size_t)len >= out_bytes ? -ENAMETOOLONG : 0;
 }
 
 uint32_t driver_max_mtu(const struct driver *driver, const char *devargs)
 {
-	if (!is(driver, "net_af_packet"))
-		return driver->max_mtu;
-	return (uint32_t)u64_min(driver->max_mtu, af_packet_max_mtu(devargs));
+	if (is(driver, "net_af_packet"))
+		return (uint32_t)u64_min(driver->max_mtu, af_packet_max_mtu(devargs));
+	if (is(driver, "net_memif"))
+		return (uint32_t)u64_min(driver->max_mtu, memif_max_mtu(devargs));
+	return driver->max_mtu;
 }
 
 uint32_t driver_contiguous_bytes(const struct driver *driver, const char *devargs, uint32_t mtu)

@@ -60,6 +60,9 @@ const struct driver *driver_of_name(const char *name, const struct driver *fallb
 // Copies the value of argument `key` in the devargs; false when it is not there or does not fit.
 bool driver_argument(const char *devargs, const char *key, char *out, size_t out_bytes);
 
+// Whether devargs name the side of a software link that connects, by the rules of the driver.
+bool driver_connects(const struct driver *driver, const char *devargs);
+
 // Writes the port's devargs with what the driver needs for the port's MTU and the file left out.
 // 0 or -ENAMETOOLONG.
 int driver_devargs(const struct driver *driver, const struct port_config *config, char *out,

@@ -166,26 +166,12 @@ static int find_device(struct port *port)
 	return rte_eth_dev_get_port_by_name(name, &port->ethdev);
 }
 
-// Whether the port is the side of its software link that connects, by the rules of its driver.
-static bool connects(const struct port *port)
-{
-	char value[16];
-
-	if (driver_argument(port->devargs, "role", value, sizeof(value)))
-		return strcmp(value, "server") != 0 && strcmp(value, "master") != 0;
-	if (driver_argument(port->devargs, "client", value, sizeof(value)))
-		return strcmp(value, "0") != 0;
-	if (driver_argument(port->devargs, "server", value, sizeof(value)))
-		return strcmp(value, "0") == 0;
-	return port->driver->restart;
-}
-
 // The listening side of a software link binds a file that an earlier process may have left.
 static void clear_socket(const struct port *port)
 {
 	char path[CONFIG_TEXT_BYTES];
 
-	if (port->driver->socket_key != NULL && !connects(port) &&
+	if (port->driver->socket_key != NULL && !driver_connects(port->driver, port->devargs) &&
 	    driver_argument(port->devargs, port->driver->socket_key, path, sizeof(path)))
 		stale_socket_remove(path);
 }
@@ -531,7 +517,8 @@ bool port_vanished(const struct port *port)
 	    if_nametoindex(iface) != port->kernel_index)
 		return true;
 	// The side that connects must be started again to connect again, unless its driver does it.
-	return port->driver->restart && port->was_up && !port->carrier && connects(port);
+	return port->driver->restart && port->was_up && !port->carrier &&
+	       driver_connects(port->driver, port->devargs);
 }
 
 bool port_poll_link(struct port *port)

@@ -25,10 +25,10 @@ CONFIG = '''
 name = "perftest";
 roce = "lossless";
 port = (
-	{ name = "Ethernet0"; speed = "1G"; burst = "20ms"; mtu = 4400; pause = "hold";
+	{ name = "Ethernet0"; speed = "1G"; burst = "20ms"; mtu = 4200; pause = "hold";
 	  devargs = "net_vhost0,iface=port0.sock"; },
-	{ name = "Ethernet1"; speed = "1G"; burst = "20ms"; mtu = 4400;
-	  devargs = "net_memif0,role=server,socket=DIRECTORY/port1.sock,socket-abstract=no,rsize=5"; }
+	{ name = "Ethernet1"; speed = "1G"; burst = "20ms"; mtu = 4200;
+	  devargs = "net_memif0,role=server,socket=DIRECTORY/port1.sock,socket-abstract=no,rsize=5,bsize=4224"; }
 );
 '''
 # size, messages, MTU: one packet of one byte, and messages of many packets at both MTUs.
@@ -92,7 +92,7 @@ class Lab:
         self.box.mkdir()
         run = subprocess.run([ROOT / 'deploy/lab/uml-host', 'h1', 'port0.sock', '02:00:00:00:00:01', f'{KERNEL}/24',
                               self.box, self.dir / 'host.log'], cwd=self.dir, capture_output=True, text=True,
-                             env={**os.environ, 'MTU': '4300', 'LIFE': str(LIFE_SECONDS)}, check=True)
+                             env={**os.environ, 'MTU': '4200', 'LIFE': str(LIFE_SECONDS)}, check=True)
         self.host = int(run.stdout)
         wait_for('host', BOOT_SECONDS, lambda: 'READY' in (self.dir / 'host.log').read_text())
 

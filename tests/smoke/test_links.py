@@ -2,10 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Two switches on one software link: a path across both, and what happens when either restarts."""
 import signal
+import socket
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
 import lab
+
+SO_RCVBUFFORCE = 33     # of Linux; Python has no name for it
 
 
 class Link(lab.SmokeTest):
@@ -47,6 +51,41 @@ class Memif(Link):
 
     def test_restarts(self):
         self.restarts(self.NEAR, self.FAR)
+
+    def test_long_frames(self):
+        """Slots of the ring are as long as the MTU needs, or the port is refused: the driver loses count of frames
+        that take several. Small frames among long ones, more at once than the ring has slots."""
+        mtu, batch, batches = 9000, 80, 5
+        a, b, left, right = self.path(self.NEAR, self.FAR, mtu=mtu)
+        done = subprocess.run([lab.SWITCH, '--check', '-c', left.config], capture_output=True, text=True, timeout=60,
+                              check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn('port Ethernet4: MTU 9000 is not possible with net_memif, at most 2026: a frame must fit in a slot',
+                      done.stdout + done.stderr)
+        left.config.write_text(left.config.read_text().replace('rsize=6', 'rsize=6,bsize=9024'))
+        for host in (a, b):
+            host.run('ip', 'link', 'set', 'eth0', 'mtu', str(mtu))
+        left.start()
+        right.start()
+        self.wait_linked(left, right)
+        self.assertIn('bsize=9024', right.port('Ethernet4')['devargs'])
+        a.reach(b)
+        raw, taken = a.raw_socket(), b.raw_socket()
+        taken.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 24)
+        taken.settimeout(20 * lab.PATIENCE)
+        for first in range(0, batch * batches, batch):
+            sent = [(number, 14 + mtu if number % 3 else 60) for number in range(first, first + batch)]
+            for number, size in sent:
+                raw.send(lab.udp_frame(a.mac, b.mac, size, 0, number))
+            got = []
+            while len(got) < batch:
+                frame = taken.recv(1 << 14)
+                if frame[:6] == lab.mac_bytes(b.mac) and frame[23] == 17:
+                    got.append((int.from_bytes(frame[42:46], 'big'), len(frame)))
+            self.assertEqual(got, sent)
+        self.assertEqual(lab.drops(left, right), [])
+        self.assert_conserved(right)
+        self.assert_conserved(left)
 
     def test_hellos(self):
         """A peer that stands still keeps its carrier; hellos tell, within 10 x 100 ms."""
