@@ -196,6 +196,77 @@ void graph_cut(struct graph *g, uint32_t a, uint32_t b, uint32_t n)
 	cr_assert_fail("no such cable");
 }
 
+void graph_cables(struct graph *g, uint32_t switches, const uint32_t (*ends)[2], uint32_t count,
+		  uint32_t hosts)
+{
+	struct parts parts = parts_new();
+	uint32_t *ports = calloc(switches, sizeof(*ports));
+
+	cr_assert_not_null(ports);
+	for (uint32_t s = 0; s < switches; s++)
+		add_edge(&parts, s, hosts);
+	for (uint32_t i = 0; i < count; i++)
+		add_cable(&parts, ends[i][0], ports[ends[i][0]]++, ends[i][1], ports[ends[i][1]]++);
+	free(ports);
+	finish(g, &parts, switches);
+}
+
+static void shuffle(struct rng *rng, uint32_t *numbers, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		numbers[i] = i;
+	for (uint32_t i = count; i > 1; i--) {
+		const uint32_t k = rng_below(rng, i);
+		const uint32_t last = numbers[i - 1];
+
+		numbers[i - 1] = numbers[k];
+		numbers[k] = last;
+	}
+}
+
+// Numbers of the switches that are left, at random. Their count.
+static uint32_t shuffle_switches(const struct graph *g, struct rng *rng, uint32_t *place)
+{
+	uint32_t *order = calloc(g->topo.switch_count, sizeof(*order));
+	uint32_t left = 0;
+
+	cr_assert_not_null(order);
+	shuffle(rng, order, g->topo.switch_count);
+	for (uint32_t i = 0; i < g->topo.switch_count; i++)
+		place[order[i]] = g->state.switch_lost[order[i]] ? TOPO_NONE : left++;
+	free(order);
+	return left;
+}
+
+void graph_shuffle(const struct graph *g, struct rng *rng, struct graph *shuffled, uint32_t *place)
+{
+	const struct topo *topo = &g->topo;
+	struct parts parts = parts_new();
+	uint32_t *port = calloc(topo->link_count, sizeof(*port));
+	uint32_t *order = calloc(topo->link_count, sizeof(*order));
+	const uint32_t left = shuffle_switches(g, rng, place);
+
+	cr_assert(port != NULL && order != NULL);
+	for (uint32_t s = 0; s < topo->switch_count; s++)
+		shuffle(rng, port + topo->link_first[s], topo_degree(topo, s));
+	shuffle(rng, order, topo->link_count);
+	for (uint32_t i = 0; i < topo->link_count; i++) {
+		const uint32_t link = order[i];
+		const uint32_t peer = topo->link_peer[link];
+
+		if (link < peer && topo_link_up(topo, &g->state, link))
+			add_cable(&parts, place[topo->link_switch[link]], port[link],
+				  place[topo->link_switch[peer]], port[peer]);
+	}
+	for (uint32_t e = 0; e < topo->edge_count; e++) {
+		if (place[topo->edge_switch[e]] != TOPO_NONE)
+			add_edge(&parts, place[topo->edge_switch[e]], topo_edge_hosts(topo, e));
+	}
+	free(port);
+	free(order);
+	finish(shuffled, &parts, left);
+}
+
 void graph_free(struct graph *g)
 {
 	munmap(g->keep.memory, ARENA_BYTES);

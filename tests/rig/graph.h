@@ -40,7 +40,15 @@ void graph_torus(struct graph *g, uint32_t dim_count, const uint32_t *dims,
 // 1 to 3 hosts on about two thirds of the switches, on one at least.
 void graph_random(struct graph *g, struct rng *rng, uint32_t switches, uint32_t cables);
 
+// The cables that are listed, at the next free ports, and an edge of `hosts` on each switch.
+void graph_cables(struct graph *g, uint32_t switches, const uint32_t (*ends)[2], uint32_t count,
+		  uint32_t hosts);
+
 // Loses both ends of the cable between two switches, the n-th of parallel ones; it must exist.
 void graph_cut(struct graph *g, uint32_t a, uint32_t b, uint32_t n);
+
+// The same fabric as an import would see it: switches, ports, cables and edges in any order,
+// without what is lost. place[switch of g] is its number in the new one, TOPO_NONE: it was lost.
+void graph_shuffle(const struct graph *g, struct rng *rng, struct graph *shuffled, uint32_t *place);
 
 void graph_free(struct graph *g);
