@@ -8,7 +8,7 @@
 // no row, a lost link, a turn that is denied, a loop. Dependencies between (link, lane) pairs, one
 // held while the next is waited for, form a graph; without a cycle there is no deadlock by PFC
 // (Dally and Seitz 1987). It is looked at twice: what the rows make packets do, and what the rules
-// of turns would let them do whatever the rows say.
+// of turns would let them do, over the links that are left, whatever the rows say.
 #pragma once
 
 #include "routing/plan.h"
