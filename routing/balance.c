@@ -95,10 +95,11 @@ static void pour_edge(struct pour *p, uint32_t edge)
 		pour_all(p, host, 1);
 }
 
-static void add_link(struct balance_tier *tier, uint32_t link, double load)
+static void add_link(struct balance_tier *tier, uint32_t link, double load, uint16_t weight)
 {
 	tier->avg += load;
 	tier->link_count++;
+	tier->capacity += weight;
 	if (load <= tier->max)
 		return;
 	tier->max = load;
@@ -114,14 +115,15 @@ static void report_loads(const struct pour *p, const struct topo_state *state,
 	*report = (struct balance_report){ 0 };
 	for (uint32_t link = 0; link < topo->link_count; link++) {
 		const double load = p->load[link];
+		const uint16_t weight = topo->link_weight[link];
 
 		if (!topo_link_up(topo, state, link))
 			continue;
-		add_link(&report->all, link, load);
+		add_link(&report->all, link, load, weight);
 		if (p->plan->link_tier[link] < BALANCE_TIERS)
-			add_link(&report->tier[p->plan->link_tier[link]], link, load);
-		if (load > fullest * topo->link_weight[link])
-			fullest = load / topo->link_weight[link];
+			add_link(&report->tier[p->plan->link_tier[link]], link, load, weight);
+		if (load > fullest * weight)
+			fullest = load / weight;
 	}
 	if (fullest > 0)
 		report->injection = (topo->host_count - 1) / fullest;

@@ -23,6 +23,7 @@ struct balance_tier {
 	double avg;
 	uint32_t max_link;
 	uint32_t link_count;
+	uint64_t capacity; // weights together: of two tiers, how much one oversubscribes the other
 };
 
 struct balance_report {

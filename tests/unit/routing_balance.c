@@ -31,6 +31,7 @@ static void check_tier(const struct balance_tier *tier, double want, uint32_t li
 	cr_assert_lt(fabs(tier->max - want), 1e-6, "at most %f, not %f", tier->max, want);
 	cr_assert_lt(fabs(tier->avg - want), 1e-6, "%f on average, not %f", tier->avg, want);
 	cr_assert_eq(tier->link_count, links);
+	cr_assert_eq(tier->capacity, links, "all of weight 1");
 }
 
 // Tiers of a fat-tree: 0 leaves, 1 cores.
@@ -172,8 +173,11 @@ static struct hash_profile *profiles(const struct graph *g, uint32_t seed_step)
 	return hash;
 }
 
-Test(balance, d_mod_k)
+TABLE_TEST(balance, d_mod_k, row, tree_rows)
 {
+	const double hosts = row->k * row->k * row->k / 4.0;
+	const double leaf = row->k / 2.0;
+	const uint32_t links = row->k * row->k * row->k / 2;
 	struct balance_report report;
 	struct balance_flows flows;
 	struct hash_profile *hash;
@@ -181,11 +185,11 @@ Test(balance, d_mod_k)
 	struct graph g;
 	struct plan plan;
 
-	plan_tree(&g, &plan, 8);
-	pin_tree(&g, &plan, 8);
+	plan_tree(&g, &plan, row->k);
+	pin_tree(&g, &plan, row->k);
 	report = all_pairs(&g, &plan);
-	check_tier(&report.tier[0], 128 - 4, 256);
-	check_tier(&report.tier[1], 128 - 16, 256);
+	check_tier(&report.tier[0], hosts - leaf, links);
+	check_tier(&report.tier[1], hosts - leaf * leaf, links);
 	hash = profiles(&g, 1);
 	to_host = hosts_of(&g);
 	for (uint32_t by = 1; by < g.topo.host_count; by++) {
