@@ -31,6 +31,7 @@ enum traffic_workload {
 	TRAFFIC_MOE,
 };
 enum { TRAFFIC_RING, TRAFFIC_TREE };
+enum { TRAFFIC_DCBX_OFF, TRAFFIC_DCBX_ANNOUNCE, TRAFFIC_DCBX_WILLING };
 
 #define RUN_KNOB(key, kind, ...) CONFIG_FIELD(kind, key);
 struct run_config {

@@ -470,6 +470,8 @@ static enum options_verdict judge(const struct parser *parser)
 	if (run->dscp == PROFILE_CNP_DSCP)
 		return refuse(parser, "--dscp %u: is that of CNPs, which go in priority %u",
 			      PROFILE_CNP_DSCP, PROFILE_CNP_PRIO);
+	if (!run->pfc && run->dcbx == TRAFFIC_DCBX_WILLING)
+		return refuse(parser, "--dcbx willing: not of hosts that do not know PFC");
 	if (workload == TRAFFIC_PERFTEST)
 		return judge_perftest(parser, count);
 	if (count < 2)

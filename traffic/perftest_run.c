@@ -336,9 +336,11 @@ static int run_session(struct perftest *test, const volatile sig_atomic_t *stop)
 		turn(test);
 	}
 	perftest_talk_close(&test->talk);
+	port_hosts_leave(&test->host, 1);
 	end = ns_add(clock_now(&test->clock), LINGER_NS);
-	while (ns_before(clock_now(&test->clock), end))
+	do
 		turn(test);
+	while (ns_before(clock_now(&test->clock), end));
 	return *stop || test->failed;
 }
 

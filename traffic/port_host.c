@@ -253,6 +253,8 @@ int port_hosts_check(struct port_host *host, uint32_t count, ns_t now)
 
 		if (down && !host[i].down)
 			host[i].down_since = now;
+		if (down != host[i].down)
+			endpoint_lldp_link(&host[i].profile, host[i].endpoint, !down, now);
 		host[i].down = down;
 		gone |= down && ns_since(now, host[i].down_since) >= PORT_HOST_DOWN_NS;
 	}
@@ -280,6 +282,12 @@ void port_visit_begin(struct port_visits *visits, struct port_host *host, uint32
 	visits->starved_ns += gap - PORT_HOST_AWAY_NS;
 	for (uint32_t i = 0; i < count; i++)
 		endpoint_away(&host[i].profile, host[i].endpoint, gap - PORT_HOST_AWAY_NS);
+}
+
+void port_hosts_leave(struct port_host *host, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		endpoint_lldp_leave(&host[i].profile, host[i].endpoint);
 }
 
 void port_visit_end(struct port_visits *visits)

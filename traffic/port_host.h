@@ -64,6 +64,9 @@ int port_hosts_check(struct port_host *host, uint32_t count, ns_t now);
 void port_visit_begin(struct port_visits *visits, struct port_host *host, uint32_t count, ns_t now);
 void port_visit_end(struct port_visits *visits);
 
+// The hosts are about to go, and tell their switch so with the next frame.
+void port_hosts_leave(struct port_host *host, uint32_t count);
+
 // Receives what has come and returns how many frames.
 uint32_t port_host_receive(struct port_host *host, const struct clock *clock);
 

@@ -18,6 +18,11 @@ enum {
 	ETHERNET_BYTES = 18,
 	SEND_MIN = 64,
 };
+#define LLDP_INTERVAL_NS 30000000000 // IEEE 802.1AB 9.2.5.7
+
+static_assert((int)TRAFFIC_DCBX_OFF == (int)ENDPOINT_DCBX_OFF &&
+	      (int)TRAFFIC_DCBX_ANNOUNCE == (int)ENDPOINT_DCBX_ANNOUNCE &&
+	      (int)TRAFFIC_DCBX_WILLING == (int)ENDPOINT_DCBX_WILLING);
 
 static uint32_t power_of_two(uint64_t least)
 {
@@ -70,8 +75,11 @@ static void set_trouble(const struct traffic_config *config, const struct troubl
 		.corrupt_ppm = (uint32_t)trouble->corrupt,
 		.reorder_ppm = (uint32_t)trouble->reorder,
 	};
-	if (trouble->ignore_pfc)
+	if (trouble->ignore_pfc) {
 		out->obey = 0;
+		if (out->lldp.dcbx == ENDPOINT_DCBX_WILLING)
+			out->lldp.dcbx = ENDPOINT_DCBX_ANNOUNCE;
+	}
 	if (trouble->slow != 0)
 		out->receiver = (struct receiver_profile){
 			.bps = trouble->slow,
@@ -110,7 +118,7 @@ void profile_make(const struct traffic_config *config, const struct workload *wo
 	*out = (struct endpoint_profile){
 		.bps = traffic_host_bps(config, rank),
 		.mtu = ROCE_OVERHEAD_MAX - ETHERNET_BYTES + (uint32_t)run->mtu,
-		.obey = run->pfc ? 0xff : 0,
+		.obey = run->pfc ? (uint8_t)(1 << run->priority) : 0,
 		.burst_ns = run->burst,
 		.cnp_dscp = PROFILE_CNP_DSCP,
 		.dcqcn = run->congestion_control,
@@ -121,6 +129,10 @@ void profile_make(const struct traffic_config *config, const struct workload *wo
 		.neighbor_count = workload->host_count,
 		.send_count = power_of_two(depth > SEND_MIN ? depth : SEND_MIN),
 		.receive_count = power_of_two(depth > SEND_MIN ? depth : SEND_MIN),
+		.lldp = { .interval_ns = LLDP_INTERVAL_NS,
+			  .dcbx = (enum endpoint_dcbx)run->dcbx,
+			  .dscp = (uint8_t)run->dscp,
+			  .rank = rank },
 		.seed = run->seed + rank,
 	};
 	set_address(config, rank, out);

@@ -211,8 +211,10 @@ static void linger(struct run *run)
 {
 	const ns_t end = ns_add(clock_now(&run->clock), LINGER_NS);
 
-	while (ns_before(clock_now(&run->clock), end))
+	port_hosts_leave(run->host, run->host_count);
+	do
 		round_of_hosts(run);
+	while (ns_before(clock_now(&run->clock), end));
 }
 
 // Once when the job begins and once when it ends: leaves what was between.

@@ -30,9 +30,9 @@ def catches(pid, number):
 
 
 class Traffic(lab.SmokeTest):
-    def switch(self, name, count, buffers='roce = "lossless";\n', more=''):
+    def switch(self, name, count, buffers='roce = "lossless";\n', more='', lldp=False):
         ports = [lab.memif_port(f'Ethernet{n}', n, self.dir / f'{name}{n}', PORT + more) for n in range(count)]
-        return lab.Switch(self, name, ports, buffers).start()
+        return lab.Switch(self, name, ports, buffers, lldp=lldp).start()
 
     def start(self, *words):
         process = subprocess.Popen([TRAFFIC, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -270,6 +270,30 @@ class Traffic(lab.SmokeTest):
             hosts.communicate()
             switch.wait_link('Ethernet0', up=False)
         self.assertIsNone(switch.process.poll())
+        self.assert_conserved(switch)
+
+    def test_lldp(self):
+        """The switch lists the hosts with what they say of PFC, and forgets them when they end."""
+        switch = self.switch('names', 2, lldp=True)
+
+        def neighbors():
+            return [one for port in switch.get('/v1/lldp')['ports'] for one in port['neighbors']]
+
+        for dcbx in ('announce', 'willing', 'off'):
+            process = self.start('write', '--hosts', f'memif:{self.dir}/names{{0-1}}', '--duration', '60s', '--json',
+                                 '--dcbx', dcbx, *HOST)
+            found = lab.wait_for(lambda: len(found := neighbors()) == 2 and found, 20, 'two neighbours')
+            self.assertEqual([one['system_name'] for one in found], ['weft-traffic 0', 'weft-traffic 1'])
+            self.assertEqual([one['management_address'] for one in found], ['10.1.0.1', '10.1.0.2'])
+            for one in found:
+                if dcbx == 'off':
+                    self.assertNotIn('pfc', one['dcbx'])
+                    continue
+                self.assertEqual(one['dcbx']['pfc']['enable'], '3')
+                self.assertEqual(one['dcbx']['pfc']['willing'], dcbx == 'willing')
+            process.send_signal(signal.SIGINT)
+            self.end(process, 0)
+            lab.wait_for(lambda: not neighbors(), 10, 'none')
         self.assert_conserved(switch)
 
     def test_starved(self):

@@ -70,6 +70,9 @@ static const struct line wrong[] = {
 	  { "all-reduce", "--hosts", "pair", "--size", "7" },
 	  "weft-traffic: --size 7: a collective of 2 hosts has 8 bytes or more, an element of 4 "
 	  "for each\n" },
+	{ "willing without PFC",
+	  { "write", "--hosts", "pair", "--dcbx", "willing", "--no-pfc" },
+	  "weft-traffic: --dcbx willing: not of hosts that do not know PFC\n" },
 	{ "no host",
 	  { "write" },
 	  "weft-traffic: 0 hosts given, two or more needed: --hosts pair is the simplest, then "
