@@ -15,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/client.h"
 #include "cli/run.h"
 #include "cli/target.h"
+#include "sys/client.h"
 
 enum {
 	TARGET_BYTES = 512,

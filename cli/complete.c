@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/client.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "sys/client.h"
 
 // The command line before the word to complete.
 struct before {

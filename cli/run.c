@@ -11,10 +11,10 @@
 #include <time.h>
 
 #include "cli/baseline.h"
-#include "cli/client.h"
 #include "cli/ports.h"
 #include "cli/target.h"
 #include "cli/watch.h"
+#include "sys/client.h"
 
 enum { TARGET_BYTES = 256 };
 

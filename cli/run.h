@@ -4,9 +4,9 @@
 // statuses of weft.
 #pragma once
 
-#include "cli/client.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "sys/client.h"
 
 enum {
 	EXIT_DONE,

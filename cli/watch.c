@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/client.h"
 #include "cli/keys.h"
 #include "cli/ports.h"
 #include "cli/rate.h"
 #include "cli/run.h"
+#include "sys/client.h"
 
 static const struct column columns[] = {
 	{ "Port", "name", CELL_TEXT },

@@ -400,6 +400,8 @@ static enum options_verdict judge_perftest(const struct parser *parser, uint32_t
 			      "perftest: needs --connect ADDRESS or --listen, and not both");
 	if (run->ip.family != IP_V4 || (connects && run->connect.family != IP_V4))
 		return refuse(parser, "perftest: knows IPv4 only");
+	if (run->switch_name[0] != '\0')
+		return refuse(parser, "--switch-name: not of perftest");
 	if (run->qps != 1 || run->bidirectional || run->latency || run->duration != CONFIG_UNSET)
 		return refuse(parser,
 			      "perftest: one queue pair, one way, and a number of messages");

@@ -163,6 +163,16 @@ static void make_rank(const struct report_input *in, uint32_t i, struct report *
 		out->lossless_drops += prio->rx_overflow + host->rc.naks_sent;
 }
 
+static void make_switch(const struct switch_counts *counts, struct report *out)
+{
+	out->at_switch = counts;
+	out->switch_drops = counts->drops;
+	out->switch_lossless_drops = counts->lossless_drops;
+	out->switch_pauses_sent = counts->xoffs;
+	out->switch_ce_marked = counts->ce_marked;
+	out->switch_headroom_bytes = counts->headroom_bytes;
+}
+
 static void make_latency(const struct histogram *h, struct report *out)
 {
 	out->latency_min_us = micro(h->count == 0 ? 0 : h->least);
@@ -308,6 +318,8 @@ void report_make(const struct report_input *in, struct report *out)
 	};
 	for (uint32_t i = 0; i < in->workload->host_count; i++)
 		make_rank(in, i, out);
+	if (in->at_switch != NULL)
+		make_switch(in->at_switch, out);
 	make_latency(&in->job->latency, out);
 	make_open(in, out);
 	if (in->workload->job.iterations != 0)
@@ -320,6 +332,7 @@ void report_make(const struct report_input *in, struct report *out)
 	out->ceiling_ratio = out->goodput_gbps / out->ceiling_gbps;
 	out->good = in->outcome != REPORT_TIMEOUT && in->outcome != REPORT_FAILED &&
 		    out->failed == 0 && out->wrong == 0 && out->lossless_drops == 0 &&
+		    (!run->pfc || out->switch_lossless_drops == 0) &&
 		    (!run->pfc || out->retransmits == 0) && !in->stuck &&
 		    (in->outcome != REPORT_STOPPED || out->iterations != 0);
 }

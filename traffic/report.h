@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "traffic/core/endpoint.h"
+#include "traffic/switch_counts.h"
 #include "traffic/workload.h"
 
 #define REPORT_FIELD(kind, key) REPORT_FIELD_##kind(key)
@@ -36,8 +37,9 @@ struct report_size {
 #define REPORT_VALUE(key, kind, ...) REPORT_FIELD(kind, key);
 struct report {
 #include "schema/traffic_report.def"
-	struct report_rank *rank; // `hosts` of them
-	struct report_flow *flow; // those of a job that has flows
+	const struct switch_counts *at_switch; // its reasons; NULL: it was not asked
+	struct report_rank *rank;              // `hosts` of them
+	struct report_flow *flow;              // those of a job that has flows
 	uint32_t flow_count;
 	struct report_size size[JOB_SIZES];
 };
@@ -63,6 +65,7 @@ struct report_input {
 	const struct report_host *host;     // one of each host
 	uint64_t elapsed_ns;
 	uint64_t starved_ns;
+	const struct switch_counts *at_switch; // NULL: it was not asked
 	bool stuck; // the job was stopped, and never done with what was on its way
 	enum report_outcome outcome;
 };

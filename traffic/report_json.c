@@ -12,7 +12,7 @@
 enum kind { REAL, COUNT, TEXT, LIMIT, HOST };
 
 // Sets of kinds of workloads.
-enum scope { COLLECTIVE = 1, FLOWS = 2, OPEN = 4, ALL = COLLECTIVE | FLOWS };
+enum scope { COLLECTIVE = 1, FLOWS = 2, OPEN = 4, SWITCH = 8, ALL = COLLECTIVE | FLOWS };
 
 // Digits that a measurement may have.
 enum { DIGITS = 9 };
@@ -107,11 +107,23 @@ static json_t *sizes_of(const struct report *report, uint32_t scope)
 	return sizes;
 }
 
+static json_t *reasons_of(const struct switch_counts *counts)
+{
+	json_t *reasons = json_object();
+
+	for (uint32_t i = 0; i < counts->reason_count; i++)
+		json_object_set_new(reasons, counts->reason[i].name,
+				    json_integer((json_int_t)counts->reason[i].packets));
+	return reasons;
+}
+
 static uint32_t scope_of(const struct run_config *run)
 {
+	const uint32_t asked = run->switch_name[0] != '\0' ? SWITCH : 0;
+
 	if (traffic_is_collective((enum traffic_workload)run->workload))
-		return COLLECTIVE;
-	return traffic_is_open(run) ? FLOWS | OPEN : FLOWS;
+		return asked | COLLECTIVE;
+	return asked | (traffic_is_open(run) ? FLOWS | OPEN : FLOWS);
 }
 
 int report_json(const struct traffic_config *config, const struct report *report, FILE *out)
@@ -120,6 +132,8 @@ int report_json(const struct traffic_config *config, const struct report *report
 	json_t *object = OBJECT_OF(rows, scope, report);
 	int rc;
 
+	if ((scope & SWITCH) && report->at_switch != NULL)
+		json_object_set_new(object, "switch_reasons", reasons_of(report->at_switch));
 	json_object_set_new(object, "ranks", ranks_of(report, scope));
 	if (scope & FLOWS)
 		json_object_set_new(object, "flows", flows_of(report, scope));

@@ -102,6 +102,18 @@ static void put_summary(const struct report *r, FILE *out)
 		fprintf(out, "failed messages: %" PRIu64 ", the first: %s\n", r->failed, r->error);
 }
 
+static void put_switch(const struct report *r, FILE *out)
+{
+	fprintf(out,
+		"switch: lossless drops %" PRIu64 ", pauses sent %" PRIu64 ", CE %" PRIu64
+		", headroom used %" PRIu64 " bytes, drops %" PRIu64 "\n",
+		r->switch_lossless_drops, r->switch_pauses_sent, r->switch_ce_marked,
+		r->switch_headroom_bytes, r->switch_drops);
+	for (uint32_t i = 0; i < r->at_switch->reason_count; i++)
+		fprintf(out, "  %s: %" PRIu64 "\n", r->at_switch->reason[i].name,
+			r->at_switch->reason[i].packets);
+}
+
 // Part of the run's time in percent.
 static double part(const struct report *r, double us)
 {
@@ -190,6 +202,8 @@ void report_text(const struct traffic_config *config, const struct report *repor
 	if (collective)
 		put_ideal(report, out);
 	put_summary(report, out);
+	if (run->switch_name[0] != '\0' && report->at_switch != NULL)
+		put_switch(report, out);
 	if (traffic_is_open(run))
 		put_sizes(report, out);
 	if (report->flow_count > 1)

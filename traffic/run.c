@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -291,6 +292,25 @@ static void run_to_end(struct run *run)
 		fputs("\r\033[K", stderr);
 }
 
+// What the switch has counted since it was asked first.
+static void ask_switch(struct run *run)
+{
+	const struct run_config *config = &run->config->run;
+	struct switch_counts now;
+
+	if (config->switch_name[0] == '\0')
+		return;
+	if (switch_counts_read(config->switch_name, (prio_t){ (uint8_t)config->priority }, &now) !=
+	    0) {
+		run->switch_lost = true;
+	} else if (strcmp(now.boot_id, run->switch_before.boot_id) != 0) {
+		fputs("weft-traffic: the switch was started anew meanwhile\n", stderr);
+		run->switch_lost = true;
+	} else {
+		switch_counts_since(&run->switch_before, &now, &run->switch_during);
+	}
+}
+
 int run_job(struct run *run)
 {
 	const struct run_config *config = &run->config->run;
@@ -307,5 +327,6 @@ int run_job(struct run *run)
 	run_to_end(run);
 	count_pauses(run, run->ended);
 	linger(run);
+	ask_switch(run);
 	return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "traffic/port_host.h"
 #include "traffic/report.h"
+#include "traffic/switch_counts.h"
 
 // Time for which a host was held, and held its peer, while the job ran.
 struct run_pause {
@@ -22,7 +23,10 @@ struct run {
 	struct port_host *host;
 	struct rc_region *region; // the memory of each host that its peers reach
 	void **memory;            // of each endpoint
-	struct run_pause *pause;  // of each host
+	struct switch_counts switch_before;
+	struct switch_counts switch_during; // after the run
+	bool switch_lost;                   // it went, or was started anew, meanwhile
+	struct run_pause *pause;            // of each host
 	uint32_t host_count;
 	uint32_t empty_turns; // rounds in which nothing moved
 	bool has_dpdk;

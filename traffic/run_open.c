@@ -156,6 +156,10 @@ int run_open(struct run *run, const struct traffic_config *config)
 		fputs("weft-traffic: out of memory\n", stderr);
 	else if (rc == -ENOSPC)
 		fputs("weft-traffic: more neighbours than a host may have\n", stderr);
+	if (rc == 0 && config->run.switch_name[0] != '\0')
+		rc = switch_counts_read(config->run.switch_name,
+					(prio_t){ (uint8_t)config->run.priority },
+					&run->switch_before);
 	if (rc == 0)
 		rc = port_hosts_check_paths(run->host, run->host_count);
 	if (rc == 0)
@@ -227,7 +231,8 @@ int run_report(struct run *run, struct report *report)
 					    .size = size,
 					    .host = host,
 					    .elapsed_ns = ns_since(run->ended, run->begun),
-					    .stuck = run->stuck,
+					    .at_switch = &run->switch_during,
+					    .stuck = run->stuck || run->switch_lost,
 					    .starved_ns = run->visits.starved_ns,
 					    .outcome = run->outcome },
 		    report);

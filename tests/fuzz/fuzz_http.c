@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "cli/http.h"
+#include "sys/http.h"
 #include "tests/fuzz/fuzz.h"
 
 struct parsed {

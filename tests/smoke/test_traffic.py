@@ -144,7 +144,7 @@ class Traffic(lab.SmokeTest):
     def test_incast(self):
         """7 to 1 with PFC, ECN and DCQCN: nothing is lost or sent again, and the switch has held and marked."""
         switch = self.switch('incast', 8)
-        report = self.run_hosts('incast', 8, 'incast', '--iters', '10')
+        report = self.run_hosts('incast', 8, 'incast', '--iters', '10', *self.ask('incast'))
         self.assert_clean(report)
         self.assertEqual(report['iterations'], 70)
         self.assertGreaterEqual(report['jain'], 0.9)
@@ -154,6 +154,13 @@ class Traffic(lab.SmokeTest):
         marked = ports[0]['queues'][3]['wred_ecn_marked_packets']
         self.assertGreater(marked, 0)
         self.assertEqual(report['ce_marked'], marked)
+        self.assertEqual(report['switch_ce_marked'], marked)
+        # A question that reached the switch before another port was up is no loss.
+        self.assertEqual(set(report['switch_reasons']) - {'FLOOD_NOWHERE'}, set())
+        self.assertEqual(report['switch_lossless_drops'], 0)
+        self.assertEqual(report['switch_pauses_sent'], sum(port['priorities'][3]['pfc_tx_pkts'] for port in ports))
+        self.assertEqual(report['switch_headroom_bytes'], max(
+            port['priority_groups'][3]['xoff_room_watermark_bytes'] for port in ports))
         self.assertGreater(report['cnps'], 0)
         self.assertGreater(sum(port['priority_groups'][3]['xoff_events'] for port in ports[1:]), 0)
         sent = sum(port['priorities'][3]['pfc_tx_pkts'] for port in ports)
@@ -166,10 +173,14 @@ class Traffic(lab.SmokeTest):
         """The same without PFC: losses, which go-back-N recovers and counts."""
         switch = self.switch('lossy', 8, 'roce = "lossy";\n')
         report = self.run_hosts('lossy', 8, 'incast', '--iters', '4', '--no-pfc', '--no-congestion-control',
-                                '--window', '256', '--retry-timeout', '200ms', '--retries', '255')
+                                '--window', '256', '--retry-timeout', '200ms', '--retries', '255', *self.ask('lossy'))
         self.assertEqual((report['outcome'], report['iterations'], report['failed']), ('done', 28, 0))
         self.assertGreater(report['retransmits'], 0)
-        self.assertGreater(sum(count for *_, count in lab.drops(switch)), 0)
+        drops = lab.drops(switch)
+        self.assertGreater(sum(count for *_, count in drops), 0)
+        counted = {reason: count for reason, count in report['switch_reasons'].items() if reason != 'FLOOD_NOWHERE'}
+        self.assertEqual(sum(counted.values()), sum(count for *_, count in drops))
+        self.assertEqual(set(counted), {reason for *_, reason, _ in drops})
         self.assert_conserved(switch)
 
     def test_all_reduce(self):
@@ -295,6 +306,17 @@ class Traffic(lab.SmokeTest):
             self.end(process, 0)
             lab.wait_for(lambda: not neighbors(), 10, 'none')
         self.assert_conserved(switch)
+
+    def ask(self, name):
+        return '--switch-name', str(self.dir / 'run' / f'{name}.sock')
+
+    def test_no_such_switch(self):
+        for name, says in ((str(self.dir / 'gone.sock'), 'no switch is running'),
+                           (str(self.dir / 'gone'), 'a socket is named NAME.sock')):
+            _, err = self.end(self.start('write', '--hosts', 'pair', '--switch-name', name), 2)
+            self.assertIn('weft-traffic: ', err)
+            self.assertIn(says, err)
+            self.assertEqual(err.count('\n'), 1, err)
 
     def test_starved(self):
         """A process that is not let run for longer than the retry timeout does not send again because of that."""

@@ -3,7 +3,7 @@
 // Replies as a switch, a proxy or an enemy may write them: whole, in pieces, chunked, lying about
 // their length. Every reply is also fed byte by byte, and no prefix of it may pass as whole.
 
-#include "cli/http.h"
+#include "sys/http.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 // One connection, one request, one answer, then the switch closes. A switch that does not answer
 // within the timeout is reported rather than waited for.
 
-#include "cli/client.h"
+#include "sys/client.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "cli/http.h"
+#include "sys/http.h"
 #include "sys/nearest.h"
 
 enum {
@@ -75,9 +75,23 @@ int client_list(const char *dir_path, struct client_names *names)
 	return -error;
 }
 
-// Every word on stderr goes through here.
+// Every word on stderr goes through here and go_on().
 __attribute__((format(printf, 2, 3))) static void complain(const struct client_request *request,
 							   const char *text, ...)
+{
+	va_list args;
+
+	if (request->quiet)
+		return;
+	fprintf(stderr, "%s: ", program_invocation_short_name);
+	va_start(args, text);
+	vfprintf(stderr, text, args);
+	va_end(args);
+}
+
+// What belongs to the complaint before.
+__attribute__((format(printf, 2, 3))) static void go_on(const struct client_request *request,
+							const char *text, ...)
 {
 	va_list args;
 
@@ -91,8 +105,8 @@ __attribute__((format(printf, 2, 3))) static void complain(const struct client_r
 static void complain_names(const struct client_request *request, const struct client_names *names)
 {
 	for (uint32_t i = 0; i < names->count; i++)
-		complain(request, "%s%s", i > 0 ? ", " : "", names->name[i]);
-	complain(request, "\n");
+		go_on(request, "%s%s", i > 0 ? ", " : "", names->name[i]);
+	go_on(request, "\n");
 }
 
 static void fail(const struct client_request *request, enum client_fault fault)
@@ -105,12 +119,11 @@ static void fail(const struct client_request *request, enum client_fault fault)
 static void complain_none(const struct client_request *request, int error)
 {
 	if (error == -EACCES) {
-		complain(request, "weft: %s: no permission to look for switches there\n",
+		complain(request, "%s: no permission to look for switches there\n",
 			 request->run_dir);
 		fail(request, CLIENT_DENIED);
 	} else {
-		complain(request, "weft: no switch is running (no socket in %s)\n",
-			 request->run_dir);
+		complain(request, "no switch is running (no socket in %s)\n", request->run_dir);
 		fail(request, CLIENT_ABSENT);
 	}
 }
@@ -123,11 +136,11 @@ static void complain_unknown(const struct client_request *request, const char *n
 
 	for (uint32_t i = 0; i < names->count; i++)
 		nearest_offer(&near, names->name[i]);
-	complain(request, "weft: switch %s is not running", name);
+	complain(request, "switch %s is not running", name);
 	if (near.best != NULL)
-		complain(request, "; did you mean %s? running: ", near.best);
+		go_on(request, "; did you mean %s? running: ", near.best);
 	else
-		complain(request, "; running: ");
+		go_on(request, "; running: ");
 	complain_names(request, names);
 }
 
@@ -144,8 +157,7 @@ static bool find_socket(const struct client_request *request, size_t path_bytes,
 		return false;
 	}
 	if (name == NULL && names.count > 1) {
-		complain(request,
-			 "weft: several switches are running; choose one with -n, or -n all: ");
+		complain(request, "several switches are running; choose one with -n, or -n all: ");
 		complain_names(request, &names);
 		return false;
 	}
@@ -156,7 +168,7 @@ static bool find_socket(const struct client_request *request, size_t path_bytes,
 		return false;
 	}
 	if (snprintf(path, path_bytes, "%s/%s.sock", request->run_dir, name) >= (int)path_bytes) {
-		complain(request, "weft: %s: path too long for a socket\n", request->run_dir);
+		complain(request, "%s: path too long for a socket\n", request->run_dir);
 		return false;
 	}
 	return true;
@@ -171,10 +183,10 @@ static void complain_denied(const struct client_request *request, const char *pa
 
 	if (stat(path, &st) == 0 && (st.st_mode & S_IWGRP) != 0 &&
 	    getgrgid_r(st.st_gid, &entry, names, sizeof(names), &group) == 0 && group != NULL)
-		complain(request, "weft: %s: no permission; be root, or a member of the group %s\n",
-			 path, group->gr_name);
+		complain(request, "%s: no permission; be root, or a member of the group %s\n", path,
+			 group->gr_name);
 	else
-		complain(request, "weft: %s: no permission; be root\n", path);
+		complain(request, "%s: no permission; be root\n", path);
 }
 
 // A connected socket, or -1 after a line on stderr.
@@ -189,12 +201,12 @@ static int connect_to(const struct client_request *request, const struct sockadd
 		return fd;
 	fail(request, errno == EACCES ? CLIENT_DENIED : CLIENT_ABSENT);
 	if (errno == ECONNREFUSED)
-		complain(request, "weft: %s: no switch behind this socket (it has ended)\n",
+		complain(request, "%s: no switch behind this socket (it has ended)\n",
 			 address->sun_path);
 	else if (errno == EACCES)
 		complain_denied(request, address->sun_path);
 	else
-		complain(request, "weft: %s: %s\n", address->sun_path, strerror(errno));
+		complain(request, "%s: %s\n", address->sun_path, strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	return -1;
@@ -273,14 +285,14 @@ static bool read_reply(const struct client_request *request, int fd, const char 
 		const ssize_t n = receive(fd, buffer);
 
 		if (n < 0) {
-			complain(request, "weft: %s: %s\n", path,
+			complain(request, "%s: %s\n", path,
 				 errno == EAGAIN ? "the switch does not answer" : strerror(errno));
 			return false;
 		}
 		verdict = http_parse(buffer->data, buffer->len, n == 0, reply);
 	}
 	if (verdict == HTTP_BAD)
-		complain(request, "weft: %s: the answer is cut short or not HTTP\n", path);
+		complain(request, "%s: the answer is cut short or not HTTP\n", path);
 	return verdict == HTTP_DONE;
 }
 
@@ -289,9 +301,9 @@ static void complain_lines(const struct client_request *request, const char *bef
 			   const json_t *lines)
 {
 	if (json_array_size(lines) > 0 && before[0] != '\0')
-		complain(request, "%s\n", before);
+		go_on(request, "%s\n", before);
 	for (size_t i = 0; i < json_array_size(lines); i++)
-		complain(request, "  %s\n", json_string_value(json_array_get(lines, i)));
+		go_on(request, "  %s\n", json_string_value(json_array_get(lines, i)));
 }
 
 // The JSON of a reply; what the switch refused is said in its own words.
@@ -307,12 +319,12 @@ static json_t *decode(const char *path, const struct client_request *request,
 	body = json_loadb(reply->body, reply->body_bytes, JSON_REJECT_DUPLICATES, &error);
 	why = json_string_value(json_object_get(body, "error"));
 	if (reply->status >= 300) {
-		complain(request, "weft: %s: the switch refused (%u)%s%s\n", path, reply->status,
+		complain(request, "%s: the switch refused (%u)%s%s\n", path, reply->status,
 			 why != NULL ? ": " : "", why != NULL ? why : "");
 		complain_lines(request, "", json_object_get(body, "errors"));
 		complain_lines(request, "It would drop:", json_object_get(body, "drops"));
 	} else if (!json_is_object(body)) {
-		complain(request, "weft: %s: the answer is not a JSON object: %s\n", path,
+		complain(request, "%s: the answer is not a JSON object: %s\n", path,
 			 body == NULL ? error.text : "another value");
 	} else {
 		return body;
@@ -336,7 +348,7 @@ json_t *client_call(const struct client_request *request)
 		return NULL;
 	fail(request, CLIENT_REFUSED);
 	if (!send_request(fd, request, 1))
-		complain(request, "weft: %s: %s\n", address.sun_path, strerror(errno));
+		complain(request, "%s: %s\n", address.sun_path, strerror(errno));
 	else if (read_reply(request, fd, address.sun_path, &buffer, &reply))
 		body = decode(address.sun_path, request, &reply);
 	free(buffer.data);
@@ -365,7 +377,7 @@ static bool read_head(const struct client_request *request, int fd, const char *
 
 	while (found == NULL) {
 		if (receive(fd, buffer) <= 0) {
-			complain(request, "weft: %s: the switch does not answer\n", path);
+			complain(request, "%s: the switch does not answer\n", path);
 			return false;
 		}
 		found = behind_head(buffer);
@@ -405,7 +417,7 @@ bool client_open(const struct client_request *request, struct client_stream *str
 		return false;
 	fail(request, CLIENT_REFUSED);
 	if (!send_request(fd, request, 0)) {
-		complain(request, "weft: %s: %s\n", address.sun_path, strerror(errno));
+		complain(request, "%s: %s\n", address.sun_path, strerror(errno));
 	} else if (read_head(request, fd, address.sun_path, &buffer, &body)) {
 		if (is_ok(&buffer)) {
 			*stream = (struct client_stream){ fd, buffer.data, body, buffer.len };

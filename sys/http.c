@@ -3,7 +3,7 @@
 // Bounds first: every length is checked against what the buffer holds before it is used, sizes are
 // parsed digit by digit with a limit, and a reply that says two lengths is refused.
 
-#include "cli/http.h"
+#include "sys/http.h"
 
 #include <string.h>
 #include <strings.h>
