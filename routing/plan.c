@@ -227,6 +227,13 @@ int plan_group_plain(struct plan *plan, const uint16_t *links, uint32_t count, u
 	return plan_group(plan, hops, count, 0, group);
 }
 
+void plan_forget_groups(struct plan *plan)
+{
+	plan->group_count = 0;
+	plan->hop_count = 0;
+	memset(plan->bucket, 0xff, plan->bucket_count * sizeof(*plan->bucket));
+}
+
 bool plan_same(const struct plan *a, uint16_t row_a, const struct plan *b, uint16_t row_b)
 {
 	const struct plan_group *g, *h;

@@ -99,6 +99,9 @@ int plan_group_reduced(struct plan *plan, struct plan_hop *hops, uint32_t count,
 // All hops of weight 1, none pinned: the group of plain ECMP.
 int plan_group_plain(struct plan *plan, const uint16_t *links, uint32_t count, uint16_t *group);
 
+// Groups begin at number 0 again; no row may be read before it is written.
+void plan_forget_groups(struct plan *plan);
+
 static inline uint16_t *plan_rows(const struct plan *plan, uint32_t edge)
 {
 	return plan->row + (size_t)edge * plan->switch_count;

@@ -212,3 +212,31 @@ void topo_state_copy(const struct topo *topo, const struct topo_state *from, str
 	memcpy(to->link_lost, from->link_lost, topo->link_count);
 	memcpy(to->switch_lost, from->switch_lost, topo->switch_count);
 }
+
+static uint64_t load_word(const uint8_t *bytes)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return word;
+}
+
+uint32_t topo_next_lost(const uint8_t *lost, uint32_t count, uint32_t from)
+{
+	while (from + sizeof(uint64_t) <= count && load_word(lost + from) == 0)
+		from += sizeof(uint64_t);
+	while (from < count && lost[from] == 0)
+		from++;
+	return from;
+}
+
+uint32_t topo_next_change(const uint8_t *before, const uint8_t *after, uint32_t count,
+			  uint32_t from)
+{
+	while (from + sizeof(uint64_t) <= count &&
+	       load_word(before + from) == load_word(after + from))
+		from += sizeof(uint64_t);
+	while (from < count && before[from] == after[from])
+		from++;
+	return from;
+}

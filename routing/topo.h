@@ -94,6 +94,13 @@ struct topo_state {
 int topo_state_init(const struct topo *topo, struct arena *keep, struct topo_state *state);
 void topo_state_copy(const struct topo *topo, const struct topo_state *from, struct topo_state *to);
 
+// The first of `from`.. that is not 0, `count` when there is none: lost things are few.
+uint32_t topo_next_lost(const uint8_t *lost, uint32_t count, uint32_t from);
+
+// The first of `from`.. that two states have differently, likewise.
+uint32_t topo_next_change(const uint8_t *before, const uint8_t *after, uint32_t count,
+			  uint32_t from);
+
 // A cable carries packets when neither direction nor either switch is lost: half a cable is not
 // used, since what pauses one direction goes by the other.
 static inline bool topo_link_up(const struct topo *topo, const struct topo_state *state,

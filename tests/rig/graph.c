@@ -184,6 +184,60 @@ void graph_random(struct graph *g, struct rng *rng, uint32_t switches, uint32_t 
 	finish(g, &parts, switches);
 }
 
+// A number for each place, in no order.
+static uint32_t *shuffled(struct rng *rng, uint32_t count)
+{
+	uint32_t *number = calloc(count, sizeof(*number));
+
+	cr_assert_not_null(number);
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t k = (uint32_t)rng_below(rng, i + 1);
+
+		number[i] = number[k];
+		number[k] = i;
+	}
+	return number;
+}
+
+// Between one of `a_count` switches and one of `b_count`.
+static void add_random_cable(struct parts *parts, struct rng *rng, uint32_t *ports,
+			     const uint32_t *a, uint32_t a_count, const uint32_t *b,
+			     uint32_t b_count)
+{
+	const uint32_t from = a[rng_below(rng, a_count)];
+	const uint32_t to = b[rng_below(rng, b_count)];
+
+	add_cable(parts, from, ports[from]++, to, ports[to]++);
+	parts->cable[parts->cable_count - 1].weight = (uint16_t)(1 + rng_below(rng, 3));
+}
+
+void graph_random_tree(struct graph *g, struct rng *rng, uint32_t levels, uint32_t width)
+{
+	struct parts parts = parts_new();
+	uint32_t *number = shuffled(rng, levels * width);
+	uint32_t *ports = calloc((size_t)levels * width, sizeof(*ports));
+	uint32_t below = width;
+
+	cr_assert_not_null(ports);
+	// Places of a level are width x level and what follows; what is not used stays alone.
+	for (uint32_t i = 0; i < width; i++)
+		add_edge(&parts, number[i], 1 + (uint32_t)rng_below(rng, 3));
+	for (uint32_t level = 1; level < levels; level++) {
+		const uint32_t count = 1 + (uint32_t)rng_below(rng, below);
+		const uint32_t *here = number + (size_t)level * width;
+		const uint32_t *down = here - width;
+
+		for (uint32_t i = 0; i < count; i++)
+			add_random_cable(&parts, rng, ports, down, below, here + i, 1);
+		for (uint32_t i = rng_below(rng, below * count + 1); i > 0; i--)
+			add_random_cable(&parts, rng, ports, down, below, here, count);
+		below = count;
+	}
+	free(number);
+	free(ports);
+	finish(g, &parts, levels * width);
+}
+
 void graph_cut(struct graph *g, uint32_t a, uint32_t b, uint32_t n)
 {
 	for (uint32_t link = g->topo.link_first[a]; link < g->topo.link_first[a + 1]; link++) {

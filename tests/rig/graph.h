@@ -36,6 +36,12 @@ void graph_leaf_spine(struct graph *g, uint32_t leaves, uint32_t spines, uint32_
 void graph_torus(struct graph *g, uint32_t dim_count, const uint32_t *dims,
 		 uint32_t (*shift)[GRAPH_DIMS_MAX], uint32_t hosts);
 
+// A tree of `levels`, at random: 1 to `width` switches in each, more below, an edge of 1 to 3 hosts
+// on each of the lowest, and between two levels links at random, weights of 1 to 3 and parallel
+// ones among them. Each switch has one down, or it would be of no level, and mostly several up.
+// Numbers and ports are in no order.
+void graph_random_tree(struct graph *g, struct rng *rng, uint32_t levels, uint32_t width);
+
 // Connected, at random: a random tree and further cables, parallel ones among them; an edge of
 // 1 to 3 hosts on about two thirds of the switches, on one at least.
 void graph_random(struct graph *g, struct rng *rng, uint32_t switches, uint32_t cables);
