@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Writes the reference pages that would rot if people wrote them: docs/config.md, docs/intent.md,
-# docs/counters.md, docs/drops.md and docs/steering.md, from the rows of schema/*.def.
+# docs/counters.md, docs/drops.md, docs/steering.md, docs/traffic-options.md and
+# docs/traffic-report.md, from the rows of schema/*.def.
 #
 # With --check nothing is written; the gate fails when a page differs from what would be written.
 # The name of a configuration list ("buffer_pool" of POOL_KNOB) is read from the descriptor tables.
-"""Generates docs/config.md, intent.md, counters.md, drops.md, steering.md from schema/*.def."""
+"""Generates docs/config.md, intent.md, counters.md, drops.md, steering.md and traffic-*.md."""
 import re
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from gatelib import Report, Tree, arguments, schema_rows, write_tree
 RULES = {'in-sync': 'run devtools/gendoc.py and commit docs/'}
 TABLES = 'dataplane/core/config.c'
 INTENT_TABLES = 'fabricmgr/intent.c'
+TRAFFIC_TABLES = 'traffic/config.c'
 
 # How a kind is written in the file; {NAME} is CONFIG_NAME_BYTES - 1 of schema/config.h.
 KINDS = {
@@ -116,6 +118,28 @@ FABRIC_FAULTS_INTRO = '''## Why a fabric is refused
 
 *object*, *detail* and the numbers stand for what the message names.
 '''
+OPTIONS_INTRO = '''# Options of weft-traffic
+
+Each is an option of the command line, with - for _ and without = where it is true or false, and a knob of a
+scenario file under its name here. Lists are options that may be given several times, as
+`--host 3:speed=500M`, and lists of groups in a file. [traffic.md](traffic.md) says what they are for.
+A default of *required* means the knob must be given, *unset* that it has no value unless it is given.
+'''
+DCQCN_INTRO = '''
+Values of the presets are those at their reference speeds: SCALED ones follow the speed of the port, FIXED ones
+do not. A RATIO is written as text such as "1/256" or "0.25".
+
+'''
+REPORT_INTRO = '''# The report of weft-traffic
+
+Keys of its JSON, in this order. REAL is a number with a fraction, COUNT one without, TEXT words; a LIMIT is a
+number or null for none, a HOST the number of one or null. Of which workloads: FLOWS are all that are no
+collective operations, OPEN those whose messages are due at times of their own (`load`, `trace`), COLLECTIVE
+the operations, ALL of these, REPLAY captures, ANY every one; SWITCH figures come with the knob `switch_name`.
+perftest has a report of its own.
+'''
+REPORTS = {'REPORT': 'The run', 'REPORT_RANK': 'Each of `ranks`', 'REPORT_FLOW': 'Each of `flows`',
+           'REPORT_SIZE': 'Each of `sizes`'}
 FAULTS_INTRO = '''## Why a configuration is refused
 
 *object*, *detail* and the numbers stand for what the message names.
@@ -140,6 +164,8 @@ def quantity(kind, text):
     if value is not None:
         return '2^63 - 1' if value > 0 else '-2^63'
     value = int(text, 0)
+    if kind == 'RATIO':
+        return f'{value / 2**32:g}'
     for scale, unit in SCALES.get(kind, []):
         if value and value % scale == 0:
             return f'{value // scale}{unit}'
@@ -218,6 +244,38 @@ def fault_table(intro, faults):
          for row in faults])
 
 
+def preset_value(args, preset):
+    """A value of schema/dcqcn.def as people write it."""
+    value = int(args[preset])
+    if args['kind'] == 'ENUM':
+        return args['words'].split('|')[value]
+    if args['kind'] == 'BOOL':
+        return 'true' if value else 'false'
+    return quantity(args['kind'], args[preset])
+
+
+def options_page(tree, knobs, dcqcn):
+    out = note('schema/traffic_run.def and schema/dcqcn.def') + OPTIONS_INTRO
+    out += knob_tables(tree, TRAFFIC_TABLES, knobs)
+    if not dcqcn:
+        return out
+    presets = dcqcn[0].args['words'].split('|')
+    return out + '\n## `dcqcn`\n' + DCQCN_INTRO + table(
+        ['knob', 'kind', 'range', *presets, 'speed', 'meaning'],
+        [[f'`{row.name}`', row.args['kind'], allowed(row.args),
+          *(preset_value(row.args, preset) for preset in presets), row.args['scale'], cell(row.doc)]
+         for row in dcqcn])
+
+
+def report_page(rows):
+    out = note('schema/traffic_report.def') + REPORT_INTRO
+    for name, group in by_object(rows):
+        out += f'\n## {REPORTS[name]}\n\n' + table(
+            ['key', 'kind', 'of', 'meaning'],
+            [[f'`{row.name}`', row.args['kind'], row.args['scope'], cell(row.doc)] for row in group])
+    return out
+
+
 def config_page(tree, knobs, faults):
     out = note('schema/config.def and schema/faults.def') + CONFIG_INTRO
     out += knob_tables(tree, TABLES, knobs)
@@ -255,7 +313,8 @@ def steering_page(classes):
 def pages(tree):
     """Path -> text of every page whose schema file exists."""
     rows = {}
-    for name in ('config', 'faults', 'intent', 'fabric_faults', 'stats', 'drops', 'steering'):
+    for name in ('config', 'faults', 'intent', 'fabric_faults', 'stats', 'drops', 'steering',
+                 'traffic_run', 'dcqcn', 'traffic_report'):
         path = f'schema/{name}.def'
         rows[name] = schema_rows(tree, path)[0] if tree.has(path) else []
         for row in rows[name]:
@@ -272,6 +331,10 @@ def pages(tree):
         out['docs/drops.md'] = drops_page(rows['drops'])
     if rows['steering']:
         out['docs/steering.md'] = steering_page(rows['steering'])
+    if rows['traffic_run']:
+        out['docs/traffic-options.md'] = options_page(tree, rows['traffic_run'], rows['dcqcn'])
+    if rows['traffic_report']:
+        out['docs/traffic-report.md'] = report_page(rows['traffic_report'])
     return out
 
 
@@ -299,6 +362,15 @@ FIXTURE = {
                         'PORT_STAT(GAUGE, IN, in, "now")\n',
     'schema/drops.def': '// DROP(NAME, side, doc)\nDROP(FULL, OUT, "no room")\n',
     'schema/steering.def': '// STEER(NAME, key, doc)\nSTEER(OTHER, other, "left: the rest")\n',
+    'schema/traffic_run.def': '// <OBJECT>_KNOB(key, kind, def, min, max, words, doc)\n'
+                              'RUN_KNOB(size, BYTES, "1M", 0, 1073741824, "", "of a message")\n',
+    'schema/dcqcn.def': '// DCQCN_KNOB(key, kind, def, min, max, words, doc, scale, slow, fast)\n'
+                        'DCQCN_KNOB(preset, ENUM, "slow", 0, 0, "slow|fast", "of all", FIXED, 0, 1)\n'
+                        'DCQCN_KNOB(g, RATIO, "-", 1, 9, "", "gain", FIXED, 16777216, 33554432)\n',
+    'schema/traffic_report.def': '// REPORT_VALUE(key, KIND, scope, doc)\n'
+                                 'REPORT_VALUE(good, COUNT, ALL, "well")\n',
+    TRAFFIC_TABLES: '#define RUN_KNOB(...) K(a)\nstatic const struct config_knob run_knobs[] = {\n'
+                    '{ "", run_knobs }',
     TABLES: '#define SW_KNOB(...) K(a)\nstatic const struct config_knob sw_knobs[] = {\n'
             '#define POOL_KNOB(...) K(a)\nstatic const struct config_knob pool_knobs[] = {\n'
             '{ "", sw_knobs }, ROWS("buffer_pool", pool_knobs, pool, MAX, 1, ORDERED)\n',
@@ -312,6 +384,9 @@ CASES = [
     ('docs/counters.md', 'schema/stats.def', 'GAUGE', 'COUNTER'),
     ('docs/drops.md', 'schema/drops.def', 'OUT', 'IN'),
     ('docs/steering.md', 'schema/steering.def', 'the rest', 'all'),
+    ('docs/traffic-options.md', 'schema/traffic_run.def', '"1M"', '"2M"'),
+    ('docs/traffic-options.md', 'schema/dcqcn.def', '33554432', '16777216'),
+    ('docs/traffic-report.md', 'schema/traffic_report.def', 'ALL', 'FLOWS'),
     ('docs/drops.md', 'docs/drops.md', 'egress |', 'egress  |'),
 ]
 

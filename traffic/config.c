@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "sys/cfg_row.h"
-#include "traffic/spec.h"
 
 #define KNOB(type, key, kind, def, min, max, words, doc)                                           \
 	{ #key, def, words, doc, min, max, (uint32_t)offsetof(struct type, key), CONFIG_##kind },
@@ -77,6 +76,22 @@ uint32_t traffic_host_count(const struct traffic_config *config)
 		count += more;
 	}
 	return count;
+}
+
+void traffic_host_device(const struct traffic_config *config, uint32_t rank, char out[SPEC_BYTES])
+{
+	const char *spec = config->run.hosts;
+	uint32_t count = spec[0] == '\0' ? 0 : spec_count(spec);
+	uint32_t before = 0;
+	char one[SPEC_BYTES];
+
+	for (uint32_t i = 0; rank >= before + count && i < config->device_count; i++) {
+		before += count;
+		spec = config->device[i].devargs;
+		count = spec_count(spec);
+	}
+	spec_expand(spec, rank - before, one);
+	spec_device(one, rank, (uint32_t)config->run.ring, out);
 }
 
 uint64_t traffic_host_bps(const struct traffic_config *config, uint32_t rank)

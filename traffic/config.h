@@ -6,6 +6,7 @@
 
 #include "ecn/dcqcn.h"
 #include "schema/config.h"
+#include "traffic/spec.h"
 
 enum {
 	TRAFFIC_DEVICE_MAX = 64,
@@ -24,6 +25,7 @@ enum traffic_workload {
 	TRAFFIC_PERFTEST,
 	TRAFFIC_MESH,
 	TRAFFIC_TRACE,
+	TRAFFIC_REPLAY,
 	TRAFFIC_ALL_TO_ALL,
 	TRAFFIC_ALL_REDUCE,
 	TRAFFIC_ALL_GATHER,
@@ -91,6 +93,9 @@ static inline bool traffic_is_open(const struct run_config *run)
 
 // Line rate of a host.
 uint64_t traffic_host_bps(const struct traffic_config *config, uint32_t rank);
+
+// The DPDK device of a host (spec.h), which there is.
+void traffic_host_device(const struct traffic_config *config, uint32_t rank, char out[SPEC_BYTES]);
 
 // What is wrong with a host on purpose; NULL: nothing.
 const struct trouble_config *traffic_trouble(const struct traffic_config *config, uint32_t rank);

@@ -12,6 +12,7 @@
 
 #include "traffic/options.h"
 #include "traffic/perftest_run.h"
+#include "traffic/replay_run.h"
 #include "traffic/run.h"
 
 enum { EXIT_WRONG = 2 }; // command line, scenario or port
@@ -62,6 +63,8 @@ int main(int argc, char **argv)
 	catch_signals();
 	if (config.run.workload == TRAFFIC_PERFTEST)
 		return perftest_run(&config, &run_stop);
+	if (config.run.workload == TRAFFIC_REPLAY)
+		return replay_run(&config, &run_stop);
 	if (run_open(&run, &config) == 0) {
 		const int rc = run_job(&run);
 

@@ -420,12 +420,18 @@ static enum options_verdict judge_open(const struct parser *parser)
 	const enum traffic_workload workload = (enum traffic_workload)run->workload;
 	const bool loads = run->load != CONFIG_UNSET;
 	const bool traces = workload == TRAFFIC_TRACE;
+	const bool replays = workload == TRAFFIC_REPLAY;
 
+	if (replays != (run->pcap[0] != '\0'))
+		return replays ? refuse(parser, "replay: needs --pcap FILE") :
+				 refuse(parser, "--pcap: of the workload replay only");
 	if (traces != (run->trace[0] != '\0'))
 		return traces ? refuse(parser, "trace: needs --trace FILE") :
 				refuse(parser, "--trace: of the workload trace only");
-	if (loads && (traces || traffic_is_collective(workload)))
-		return refuse(parser, "--load: of flows only, and not of a trace");
+	if (replays && run->switch_name[0] != '\0')
+		return refuse(parser, "--switch-name: not of replay");
+	if (loads && (traces || replays || traffic_is_collective(workload)))
+		return refuse(parser, "--load: of flows only, and not of a trace or a capture");
 	if (run->sizes[0] != '\0' && !loads)
 		return refuse(parser, "--sizes: needs --load, such as --load 50%%");
 	if (loads && run->latency)

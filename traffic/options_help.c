@@ -24,8 +24,8 @@ static const char head[] =
 	"  weft-traffic incast --hosts 'memif:/run/lab/{0-7}.sock' --speed 1G --json\n"
 	"  weft-traffic all-reduce --hosts 'memif:/run/lab/{0-7}.sock' --size 16M\n"
 	"\n"
-	"Workloads: write, read, send, incast, victim, permutation, mesh, trace, perftest,\n"
-	"all-to-all, all-reduce, all-gather, reduce-scatter, moe.\n"
+	"Workloads: write, read, send, incast, victim, permutation, mesh, trace, replay,\n"
+	"perftest, all-to-all, all-reduce, all-gather, reduce-scatter, moe.\n"
 	"\n";
 
 static const char tail[] =

@@ -7,16 +7,15 @@
 #include "traffic/perftest_run.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "traffic/crc.h"
 #include "traffic/perftest_report.h"
 #include "traffic/perftest_talk.h"
 #include "traffic/port_host.h"
 #include "traffic/profile.h"
+#include "traffic/zeroed.h"
 
 enum {
 	CACHE_LINE = 64,
@@ -25,8 +24,6 @@ enum {
 	READS = 128,         // outstanding, as soft-RoCE has it
 	RKEY = 0x5a,
 	FIRST_PSN = 0x5eed01,
-	SPINS = 64, // rounds without a frame before it sleeps
-	NAP_NS = 20000,
 	PART_NS = 1000000000, // for the end of TCP
 	LINGER_NS = 20000000, // for the last ACKs, and frames of it
 	CHECK_NS = 100000000, // between two looks at the link
@@ -64,16 +61,6 @@ static enum rc_op op_of(const struct traffic_config *config)
 	return config->run.op == TRAFFIC_READ ? RC_READ : RC_WRITE;
 }
 
-static void *zeroed(uint64_t bytes)
-{
-	const size_t rounded = (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-	void *memory = aligned_alloc(CACHE_LINE, rounded);
-
-	if (memory != NULL)
-		memset(memory, 0, rounded);
-	return memory;
-}
-
 static int make_endpoint(struct perftest *test)
 {
 	const struct run_config *run = &test->config->run;
@@ -81,13 +68,11 @@ static int make_endpoint(struct perftest *test)
 	const struct workload workload = { .job.receive_depth = (uint32_t)run->depth,
 					   .host_count = 1 };
 	struct port_host *host = &test->host;
-	char spec[SPEC_BYTES];
 
 	profile_make(test->config, &workload, 0, 1, crc_method(), &host->profile);
 	host->profile.rc.read_depth = READS;
 	host->kernel = &test->kernel;
-	spec_expand(run->hosts[0] != '\0' ? run->hosts : test->config->device[0].devargs, 0, spec);
-	spec_device(spec, 0, (uint32_t)run->ring, host->device);
+	traffic_host_device(test->config, 0, host->device);
 	test->region = (struct rc_region){ .va = BUFFER_VA,
 					   .bytes = bytes,
 					   .data = zeroed(bytes),
@@ -267,17 +252,6 @@ static bool do_work(struct perftest *test, ns_t now)
 
 // --- the loop ---------------------------------------------------------------------------------
 
-static void give_way(struct perftest *test, uint32_t moved)
-{
-	const struct timespec nap = { .tv_nsec = NAP_NS };
-
-	test->idle = moved != 0 ? 0 : test->idle + 1;
-	if (test->idle > SPINS)
-		nanosleep(&nap, NULL);
-	else if (test->idle != 0)
-		sched_yield();
-}
-
 static void turn(struct perftest *test)
 {
 	struct rc_completion done;
@@ -289,7 +263,7 @@ static void turn(struct perftest *test)
 		count(test, &done);
 	moved += port_host_transmit(&test->host, &test->clock);
 	port_visit_end(&test->visits);
-	give_way(test, moved);
+	port_hosts_give_way(moved, &test->idle);
 }
 
 // False when the session is over, or has failed.

@@ -7,9 +7,11 @@
 #include "traffic/port_host.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <rte_dev.h>
@@ -30,6 +32,8 @@ enum {
 	START_STEPS = 25,    // of these between two tries to start a port
 	RESTART_STEPS = 500, // and until one that has started is started again
 	NAMED_MAX = 4,       // ports that a line names
+	SPINS = 64,          // rounds without a frame before it sleeps
+	NAP_NS = 20000,
 };
 
 static int fail(const struct port_host *host, const char *what, int rc)
@@ -267,6 +271,8 @@ int port_hosts_check(struct port_host *host, uint32_t count, ns_t now)
 
 static void take(struct port_host *host, const uint8_t *frame, uint32_t len, ns_t now)
 {
+	if (host->tally != NULL && replay_count(host->tally, frame, len))
+		return;
 	if (host->kernel == NULL || kernel_side_receive(host->kernel, frame, len))
 		endpoint_rx(&host->profile, host->endpoint, frame, len, now);
 }
@@ -383,6 +389,17 @@ uint32_t port_host_transmit(struct port_host *host, const struct clock *clock)
 		moved++;
 	}
 	return moved;
+}
+
+void port_hosts_give_way(uint32_t moved, uint32_t *idle)
+{
+	const struct timespec nap = { .tv_nsec = NAP_NS };
+
+	*idle = moved != 0 ? 0 : *idle + 1;
+	if (*idle > SPINS)
+		nanosleep(&nap, NULL);
+	else if (*idle != 0)
+		sched_yield();
 }
 
 void port_hosts_close(struct port_host *host, uint32_t count)

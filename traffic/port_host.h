@@ -13,6 +13,7 @@
 #include "sys/dpdk/unmap.h"
 #include "traffic/clock.h"
 #include "traffic/core/endpoint.h"
+#include "traffic/core/replay.h"
 #include "traffic/kernel_side.h"
 #include "traffic/spec.h"
 
@@ -28,6 +29,7 @@ struct port_host {
 	struct endpoint_profile profile;
 	struct endpoint_state *endpoint;
 	struct kernel_side *kernel; // NULL: none
+	struct replay_tally *tally; // of frames that are not the endpoint's; NULL: none
 	uint16_t ethdev;
 	bool open;
 	bool started;
@@ -73,6 +75,10 @@ uint32_t port_host_receive(struct port_host *host, const struct clock *clock);
 // Sends what may leave, a burst at most, and returns how many frames moved. Between any two it
 // receives, so that at most one frame that is paused leaves behind the frame that pauses it.
 uint32_t port_host_transmit(struct port_host *host, const struct clock *clock);
+
+// After a round in which so many frames moved: gives way to others when there was none, and sleeps
+// when there has been none for long. `idle` is the caller's, 0 in the beginning.
+void port_hosts_give_way(uint32_t moved, uint32_t *idle);
 
 void port_hosts_close(struct port_host *host, uint32_t count);
 

@@ -46,6 +46,7 @@ static const char *const workloads[] = {
 	[TRAFFIC_PERFTEST] = "perftest",
 	[TRAFFIC_MESH] = "mesh",
 	[TRAFFIC_TRACE] = "trace",
+	[TRAFFIC_REPLAY] = "replay",
 	[TRAFFIC_ALL_TO_ALL] = "all-to-all",
 	[TRAFFIC_ALL_REDUCE] = "all-reduce",
 	[TRAFFIC_ALL_GATHER] = "all-gather",
@@ -56,6 +57,11 @@ static const char *const workloads[] = {
 const char *report_workload_name(enum traffic_workload workload)
 {
 	return workloads[workload];
+}
+
+const char *report_outcome_name(enum report_outcome outcome)
+{
+	return outcomes[outcome];
 }
 
 static double micro(uint64_t ns)

@@ -81,3 +81,4 @@ int report_json(const struct traffic_config *config, const struct report *report
 
 // The word of an ENUM's value, by its place.
 const char *report_workload_name(enum traffic_workload workload);
+const char *report_outcome_name(enum report_outcome outcome);

@@ -12,7 +12,15 @@
 enum kind { REAL, COUNT, TEXT, LIMIT, HOST };
 
 // Sets of kinds of workloads.
-enum scope { COLLECTIVE = 1, FLOWS = 2, OPEN = 4, SWITCH = 8, ALL = COLLECTIVE | FLOWS };
+enum scope {
+	COLLECTIVE = 1,
+	FLOWS = 2,
+	OPEN = 4,
+	SWITCH = 8,
+	REPLAY = 16,
+	ALL = COLLECTIVE | FLOWS,
+	ANY = ALL | REPLAY,
+};
 
 // Digits that a measurement may have.
 enum { DIGITS = 9 };
@@ -123,6 +131,8 @@ static uint32_t scope_of(const struct run_config *run)
 
 	if (traffic_is_collective((enum traffic_workload)run->workload))
 		return asked | COLLECTIVE;
+	if (run->workload == TRAFFIC_REPLAY)
+		return REPLAY;
 	return asked | (traffic_is_open(run) ? FLOWS | OPEN : FLOWS);
 }
 

@@ -185,6 +185,18 @@ static void put_sizes(const struct report *r, FILE *out)
 		r->lateness_p99_us, r->lateness_max_us);
 }
 
+static void put_replay(const struct report *r, FILE *out)
+{
+	fprintf(out,
+		"%" PRIu64 " of %" PRIu64 " frames sent, %" PRIu64 " bytes; lost %" PRIu64 "\n"
+		"late by: median %.1f, 99 %% %.1f, max %.1f us; pauses received %" PRIu64 "\n",
+		r->frames_sent, r->frames, r->frame_bytes, r->frames_lost, r->frame_late_p50_us,
+		r->frame_late_p99_us, r->frame_late_max_us, r->pauses_received);
+	for (uint64_t i = 1; i < r->hosts; i++)
+		fprintf(out, "host %" PRIu64 ": %" PRIu64 " frames, %" PRIu64 " bytes\n", i,
+			r->rank[i].frames, r->rank[i].frame_bytes);
+}
+
 void report_text(const struct traffic_config *config, const struct report *report, FILE *out)
 {
 	const struct run_config *run = &config->run;
@@ -193,6 +205,10 @@ void report_text(const struct traffic_config *config, const struct report *repor
 
 	fprintf(out, "# weft-traffic %s: %" PRIu64 " hosts, MTU %" PRIu64 ", %s in %.3f s\n",
 		report->workload, report->hosts, run->mtu, report->outcome, report->seconds);
+	if (workload == TRAFFIC_REPLAY) {
+		put_replay(report, out);
+		return;
+	}
 	if (collective)
 		put_collective(workload, report, out);
 	else if (run->latency)

@@ -12,9 +12,9 @@
 
 #include "traffic/crc.h"
 #include "traffic/profile.h"
+#include "traffic/zeroed.h"
 
 enum {
-	CACHE_LINE = 64,
 	RKEY = 0x5a, // the one region has index 0 in the upper bits, below them any key
 	PSN_FIRST = 0x100000,
 };
@@ -23,33 +23,6 @@ enum {
 static uint64_t va_of(uint32_t rank)
 {
 	return (uint64_t)(rank + 1) << 40;
-}
-
-static void *zeroed(size_t bytes)
-{
-	const size_t rounded = (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-	void *memory = aligned_alloc(CACHE_LINE, rounded == 0 ? CACHE_LINE : rounded);
-
-	if (memory != NULL)
-		memset(memory, 0, rounded);
-	return memory;
-}
-
-static void name_devices(struct run *run)
-{
-	const struct traffic_config *config = run->config;
-	uint32_t at = 0;
-
-	for (uint32_t k = 0; k <= config->device_count; k++) {
-		const char *spec = k == 0 ? config->run.hosts : config->device[k - 1].devargs;
-		const uint32_t count = spec[0] == '\0' ? 0 : spec_count(spec);
-		char one[SPEC_BYTES];
-
-		for (uint32_t i = 0; i < count; i++, at++) {
-			spec_expand(spec, i, one);
-			spec_device(one, at, (uint32_t)config->run.ring, run->host[at].device);
-		}
-	}
 }
 
 static int make_job(struct run *run)
@@ -147,7 +120,8 @@ int run_open(struct run *run, const struct traffic_config *config)
 		     -ENOMEM :
 		     0;
 	if (rc == 0) {
-		name_devices(run);
+		for (uint32_t i = 0; i < run->host_count; i++)
+			traffic_host_device(config, i, run->host[i].device);
 		rc = make_job(run);
 	}
 	if (rc == 0)

@@ -128,7 +128,8 @@ static enum collective_kind kind_of(const struct run_config *run)
 	case TRAFFIC_PERMUTATION:
 	case TRAFFIC_PERFTEST:
 	case TRAFFIC_MESH:
-	case TRAFFIC_TRACE: break;
+	case TRAFFIC_TRACE:
+	case TRAFFIC_REPLAY: break;
 	}
 	return COLLECTIVE_ALL_TO_ALL;
 }

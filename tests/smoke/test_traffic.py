@@ -10,6 +10,7 @@ import random
 import re
 import shlex
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -57,6 +58,8 @@ class Traffic(lab.SmokeTest):
         hosts = f'memif:{self.dir}/{name}{{0-{count - 1}}}'
         out, _ = self.end(self.start('--hosts', hosts, '--json', *HOST, *words), status)
         report = json.loads(out)
+        if words[0] == 'replay':
+            return report
         print(f'# {" ".join(words)}: {report["goodput_gbps"]:.3f} Gb/s of {report["ceiling_gbps"]:.3f}, Jain '
               f'{report["jain"]:.4f}, CE {report["ce_marked"]}, CNPs {report["cnps"]}, pauses '
               f'{report["pauses_received"]}', flush=True)
@@ -261,6 +264,44 @@ class Traffic(lab.SmokeTest):
         trace.write_text('0.1 0 1 5000\n0.2 0 9 5000\n')
         _, err = self.end(self.start('trace', '--trace', str(trace), '--hosts', 'pair'), 2)
         self.assertIn(f'{trace}:2: "9" is no host: those are 0 to 1', err)
+
+    def test_replay(self):
+        """Frames of a capture arrive as they were, at their times; the switch has seen as many."""
+        switch = self.switch('replay', 3)
+        capture = self.dir / 'replay.pcap'
+        sizes = [60 + 7 * i for i in range(200)]
+        with capture.open('wb') as file:
+            file.write(struct.pack('<IHHiIII', 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+            for i, size in enumerate(sizes):
+                # Priority 3 and another in turn, and some for all.
+                dst = b'\xff' * 6 if i % 50 == 0 else bytes.fromhex('02aa00000001')
+                words = [0x4500 | (26 * 4 if i % 2 else 0), size - 14, i, 0, 0x4011, 0, 0x0a09, 1, 0x0a09, 2]
+                words[5] = 0xffff - (sum(words) - 1) % 0xffff - 1
+                frame = dst + bytes.fromhex('02aa000000020800') + struct.pack('>14H', *words, 9, 9, size - 34, 0)
+                file.write(struct.pack('<IIII', 1, 1000 * i, size, size) + frame + bytes(size - len(frame)))
+        before = {port['name']: port['stats'] for port in switch.ports()}
+        report = self.run_hosts('replay', 3, 'replay', '--pcap', str(capture), '--pcap-rate', '50%')
+        after = {port['name']: port['stats'] for port in switch.ports()}
+        self.assertEqual((report['outcome'], report['good'], report['frames_lost']), ('done', 1, 0),
+                         lab.drops(switch))
+        self.assertEqual((report['frames'], report['frames_sent']), (200, 200))
+        self.assertEqual(report['frame_bytes'], sum(sizes))
+        self.assertEqual([(rank['frames'], rank['frame_bytes']) for rank in report['ranks'][:2]],
+                         [(0, 0), (200, sum(sizes))])
+        self.assertEqual(report['ranks'][2]['frames'], 4)       # for all
+        self.assertGreaterEqual(report['seconds'], 0.398)       # 199 ms at half of the speed
+
+        def count(port, key):
+            return after[port][key] - before[port][key]
+        self.assertEqual(count('Ethernet0', 'if_in_ucast_pkts'), 196)
+        self.assertEqual(count('Ethernet1', 'if_out_ucast_pkts'), 196)
+        self.assertGreaterEqual(count('Ethernet0', 'if_in_octets'), sum(sizes))
+        self.assertEqual(lab.drops(switch), [])
+        self.assert_conserved(switch)
+        # One that is cut off is found before anything is sent.
+        capture.write_bytes(capture.read_bytes()[:-1])
+        _, err = self.end(self.start('replay', '--pcap', str(capture), '--hosts', 'pair'), 2)
+        self.assertIn(f'{capture}: frame 200: truncated dump file', err)
 
     def test_timeout(self):
         report = self.run_pair('write', '--duration', '300s', '--timeout', '100ms', status=1)

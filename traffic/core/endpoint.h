@@ -138,6 +138,14 @@ bool endpoint_post_receive(struct endpoint_state *st, uint32_t qp,
 // The next completion of any queue pair; order holds within one.
 bool endpoint_complete(struct endpoint_state *st, uint32_t *qp, struct rc_completion *out);
 
+// Gives it a frame that leaves as it is, of at most ROCE_FRAME_MAX bytes, with the priority of its
+// VLAN tag or else of its DSCP. The memory is lent until endpoint_offers() is false. False: there
+// is one already.
+bool endpoint_offer(struct endpoint_state *st, const uint8_t *frame, uint32_t len);
+
+// True while a frame that was offered waits.
+bool endpoint_offers(const struct endpoint_state *st);
+
 // Writes the next frame that leaves at `now` to `out` (ROCE_FRAME_MAX bytes) and returns its
 // length, 0 when nothing may leave yet. The line is then busy for the frame's wire time.
 uint32_t endpoint_tx(const struct endpoint_profile *pf, struct endpoint_state *st, ns_t now,

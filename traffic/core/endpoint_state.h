@@ -99,6 +99,10 @@ struct endpoint_state {
 	struct neighbor_message answer[ENDPOINT_ANSWER_MAX];
 	struct endpoint_lldp *lldp; // NULL: none
 	ns_t lldp_at;               // when it has something to do
+	// A frame that leaves as it is; not owned.
+	const uint8_t *raw;
+	uint32_t raw_bytes; // 0: none waits
+	uint8_t raw_prio;
 	// A frame that leaves behind the next one, on purpose.
 	uint32_t held_bytes;
 	uint8_t held_prio;
@@ -122,6 +126,11 @@ void endpoint_sort(const struct endpoint_profile *pf, struct endpoint_state *st)
 
 // Brings timers to `now`.
 void endpoint_tick(const struct endpoint_profile *pf, struct endpoint_state *st, ns_t now);
+
+// --- endpoint_raw.c ---------------------------------------------------------------------------
+
+// Copies the frame that was offered, if its priority may send; its length, or 0.
+uint32_t endpoint_raw_tx(struct endpoint_state *st, ns_t now, uint8_t *out);
 
 // --- endpoint_neighbor.c ----------------------------------------------------------------------
 

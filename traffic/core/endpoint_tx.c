@@ -201,6 +201,8 @@ uint32_t endpoint_tx(const struct endpoint_profile *pf, struct endpoint_state *s
 	if (len == 0)
 		len = storm_tx(pf, st, now, out);
 	if (len == 0)
+		len = endpoint_raw_tx(st, now, out);
+	if (len == 0)
 		len = transport_tx(pf, st, now, out);
 	if (len != 0)
 		pacer_charge(&line, &st->line, len + ENDPOINT_WIRE_EXTRA, now);
@@ -225,6 +227,7 @@ static ns_t transport_deadline(const struct endpoint_profile *pf, const struct e
 
 	waits |= (uint32_t)(st->filled[ENDPOINT_CNP] != 0) << st->rules.dscp_to_prio[pf->cnp_dscp];
 	waits |= (uint32_t)(st->held_bytes != 0) << st->held_prio;
+	waits |= (uint32_t)(st->raw_bytes != 0) << st->raw_prio;
 	if ((waits & ~(uint32_t)st->pause.paused) != 0)
 		return (ns_t){ 0 };
 	for (; waits != 0; waits &= waits - 1)
