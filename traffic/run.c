@@ -267,11 +267,17 @@ static enum report_outcome interrupted(const struct run *run, ns_t now)
 	return ns_since(now, run->begun) >= run->config->run.timeout ? REPORT_TIMEOUT : REPORT_DONE;
 }
 
+// The time for which the process was let run.
+static ns_t own_time(const struct run *run)
+{
+	return (ns_t){ run->ended.v - run->visits.starved_ns };
+}
+
 static void run_to_end(struct run *run)
 {
 	ns_t end = NS_NEVER;
 
-	while (job_state(run->job) == JOB_RUNNING && ns_before(run->ended, end)) {
+	while (job_state(run->job) == JOB_RUNNING && ns_before(own_time(run), end)) {
 		round_of_hosts(run);
 		run->ended = clock_now(&run->clock);
 		look(run, run->ended);
@@ -283,7 +289,7 @@ static void run_to_end(struct run *run)
 		if (run->outcome == REPORT_DONE)
 			continue;
 		job_stop(run->job);
-		end = run->link_lost ? run->ended : ns_add(run->ended, LAST_NS);
+		end = ns_add(own_time(run), run->link_lost ? 0 : LAST_NS);
 	}
 	run->stuck = job_state(run->job) == JOB_RUNNING;
 	if (job_state(run->job) == JOB_FAILED)

@@ -333,7 +333,7 @@ class Traffic(lab.SmokeTest):
 
         for dcbx in ('announce', 'willing', 'off'):
             process = self.start('write', '--hosts', f'memif:{self.dir}/names{{0-1}}', '--duration', '60s', '--json',
-                                 '--dcbx', dcbx, *HOST)
+                                 '--size', '16K', '--dcbx', dcbx, *HOST)
             found = lab.wait_for(lambda: len(found := neighbors()) == 2 and found, 20, 'two neighbours')
             self.assertEqual([one['system_name'] for one in found], ['weft-traffic 0', 'weft-traffic 1'])
             self.assertEqual([one['management_address'] for one in found], ['10.1.0.1', '10.1.0.2'])
