@@ -10,15 +10,15 @@ ICRC and TCP checksum is right, and tshark finds no error.
 """
 import itertools
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BOOT_SECONDS, SESSION_SECONDS, LIFE_SECONDS = 60, 90, 840
+sys.dont_write_bytecode = True
+from guests import ROOT, Checks, Lab, wait_for
+
+SESSION_SECONDS, LIFE_SECONDS = 90, 840
 CAPTURED_MAX = 600  # frames of a session
 KERNEL, WEFT = '10.0.0.1', '10.0.0.2'
 CONFIG = '''
@@ -45,87 +45,19 @@ WRONG = ('(_ws.expert.severity == "Error" || _ws.malformed || tcp.checksum.statu
          f' && !(infiniband && ip.src == {KERNEL} && !(infiniband.bth.opcode in {{12, 17}}))'
          ' && !(infiniband.bth.opcode in {2, 4} && udp.length <= 28)')
 
-count = 0
-failed = False
+check = Checks()
 
 
-def check(name, right, why=''):
-    global count, failed
-    count += 1
-    failed = failed or not right
-    print(f'{"ok" if right else "not ok"} {count} - {name}', flush=True)
-    if not right and why:
-        print(''.join(f'# {line}\n' for line in str(why).splitlines()), end='')
-
-
-def wait_for(what, seconds, done):
-    end = time.monotonic() + seconds
-    while not done():
-        if time.monotonic() > end:
-            raise TimeoutError(f'{what} after {seconds} s')
-        time.sleep(0.02)
-
-
-class Lab:
-    """The switch and the kernel host, in a directory; all of it ends with the block."""
+class PerftestLab(Lab):
+    """The switch, the kernel host, and weft-traffic on the port beside it."""
 
     def __init__(self, build, directory):
-        self.build, self.dir, self.box = build, directory, directory / 'box'
-        self.switch = self.host = None
-        self.jobs = 0
+        super().__init__(build, directory, CONFIG.replace('DIRECTORY', str(directory)), 1, mtu=4200,
+                         life=LIFE_SECONDS)
 
-    def __enter__(self):
-        try:
-            self.start()
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def start(self):
-        (self.dir / 'switch.cfg').write_text(CONFIG.replace('DIRECTORY', str(self.dir)))
-        with open(self.dir / 'switch.log', 'w', encoding='utf-8') as log:
-            self.switch = subprocess.Popen(
-                [self.build / 'dataplane/weft-switch', '-c', 'switch.cfg', '--run-dir', '.', '--state-dir', '.',
-                 '--no-huge'], cwd=self.dir, stdout=log, stderr=subprocess.STDOUT)
-        wait_for('sockets', 20, lambda: all((self.dir / f'port{n}.sock').exists() for n in range(2)))
-        self.box.mkdir()
-        run = subprocess.run([ROOT / 'deploy/lab/uml-host', 'h1', 'port0.sock', '02:00:00:00:00:01', f'{KERNEL}/24',
-                              self.box, self.dir / 'host.log'], cwd=self.dir, capture_output=True, text=True,
-                             env={**os.environ, 'MTU': '4200', 'LIFE': str(LIFE_SECONDS)}, check=True)
-        self.host = int(run.stdout)
-        wait_for('host', BOOT_SECONDS, lambda: 'READY' in (self.dir / 'host.log').read_text())
-
-    def __exit__(self, *_):
-        if self.host is not None:
-            os.kill(self.host, 15)
-        if self.switch is not None:
-            self.switch.terminate()
-            self.switch.wait(timeout=20)
-
-    def start_job(self, command):
-        self.jobs += 1
-        name = f'job{self.jobs}'
-        (self.box / f'{name}.new').write_text(command + '\n')
-        (self.box / f'{name}.new').rename(self.box / f'{name}.job')
-        return name
-
-    def output(self, name):
-        path = self.box / f'{name}.out'
-        return path.read_text(errors='replace') if path.exists() else ''
-
-    def end_job(self, name, seconds=30):
-        wait_for(f'end of {name}', seconds, lambda: (self.box / f'{name}.rc').exists())
-        out = self.output(name)
-        if (self.box / f'{name}.rc').read_text().strip() != '0':
-            raise RuntimeError(f'{name} failed:\n{out}')
-        return out
-
-    def job(self, command):
-        return self.end_job(self.start_job(command))
-
-    def counters(self):
-        return {name: int(value) for name, value in (line.split() for line in self.job('counters').splitlines())}
+    @property
+    def host(self):
+        return self.guests[0]
 
     def weft(self, *words):
         return subprocess.Popen(
@@ -154,19 +86,19 @@ def session(lab, op, weft_is_client, shape, port):
     words = ('--op', op, '--size', str(size), '--iters', str(messages), '--mtu', str(mtu), '--depth', '8',
              '--tcp-port', str(port))
     if weft_is_client:
-        server = lab.start_job(f'serve {port} {tool}')
-        wait_for('server', 30, lambda: (lab.box / f'{port}.listening').exists())
+        server = lab.host.start_job(f'serve {port} {tool}')
+        wait_for('server', 30, lambda: (lab.host.box / f'{port}.listening').exists())
         weft = lab.weft('--connect', KERNEL, *words)
         report = end_weft(weft)
-        lab.end_job(server)
+        lab.host.end_job(server)
         return report
     weft = lab.weft('--listen', *words)
     line = weft.stderr.readline()
     if 'waiting' not in line:
         raise RuntimeError(line + weft.stderr.read())
-    client = lab.start_job(f'{tool} {WEFT}')
+    client = lab.host.start_job(f'{tool} {WEFT}')
     report = end_weft(weft)
-    lab.end_job(client)
+    lab.host.end_job(client)
     return report
 
 
@@ -213,20 +145,20 @@ def run_all(lab, word):
         name = f'{op}_{"to" if weft_is_client else "from"}_perftest_{shape[0]}_mtu{shape[2]}'
         if word not in name:
             continue
-        before = lab.counters()
-        capture = lab.start_job(f"capture {name} {CAPTURED_MAX} 'udp port 4791 or tcp or arp'")
-        wait_for('capture', 10, lambda: 'listening' in lab.output(capture))
+        before = lab.host.counters()
+        capture = lab.host.start_job(f"capture {name} {CAPTURED_MAX} 'udp port 4791 or tcp or arp'")
+        wait_for('capture', 10, lambda: 'listening' in lab.host.output(capture))
         try:
             report = session(lab, op, weft_is_client, shape, port)
         except (RuntimeError, TimeoutError, subprocess.TimeoutExpired, ValueError) as error:
             check(name, False, error)
             continue
         finally:
-            lab.job('end_captures; rm -f /run/*.tcpdump')
-            lab.end_job(capture)
+            lab.host.job('end_captures; rm -f /run/*.tcpdump')
+            lab.host.end_job(capture)
             port += 1
-        check_counts(name, op, weft_is_client, shape, report, before, lab.counters())
-        check_capture(name, lab.box / f'{name}.pcap')
+        check_counts(name, op, weft_is_client, shape, report, before, lab.host.counters())
+        check_capture(name, lab.host.box / f'{name}.pcap')
         print(f'# {name}: {report["bw_average"]} MB/s')
 
 
@@ -234,14 +166,13 @@ def main(argv):
     with tempfile.TemporaryDirectory(prefix='weft-perftest.') as name:
         directory = pathlib.Path(name)
         try:
-            with Lab(pathlib.Path(argv[0]), directory) as lab:
+            lab = PerftestLab(pathlib.Path(argv[0]), directory)
+            with lab:
                 run_all(lab, argv[1] if len(argv) > 1 else '')
         except (RuntimeError, TimeoutError, OSError, subprocess.SubprocessError) as error:
             check('lab', False, error)
-        log = (directory / 'switch.log').read_text()
-        check('conserved', 'every packet is accounted for' in log, log[-2000:])
-    print(f'1..{count}')
-    return 1 if failed else 0
+        check('conserved', *lab.conserved())
+    return check.end()
 
 
 if __name__ == '__main__':
