@@ -34,19 +34,14 @@ static void catch_signals(void)
 static int print(struct run *run)
 {
 	struct report report = { 0 };
-	int rc = run_report(run, &report);
+	int status = EXIT_FAILURE;
 
-	if (rc == 0 && run->config->run.json)
-		rc = report_json(run->config, &report, stdout);
-	else if (rc == 0)
-		report_text(run->config, &report, stdout);
-	free(report.rank);
-	free(report.flow);
-	if (rc != 0 || fflush(stdout) != 0) {
-		fputs("weft-traffic: the report cannot be written\n", stderr);
-		return EXIT_FAILURE;
-	}
-	return report.good ? EXIT_SUCCESS : EXIT_FAILURE;
+	if (run_report(run, &report) == 0)
+		status = report_print(run->config, &report);
+	else
+		fputs("weft-traffic: out of memory\n", stderr);
+	report_free(&report);
+	return status;
 }
 
 int main(int argc, char **argv)

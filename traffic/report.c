@@ -7,7 +7,9 @@
 
 #include "traffic/report.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
 // Quantiles that a standard deviation is taken over.
 enum { STDEV_POINTS = 1000 };
@@ -341,4 +343,58 @@ void report_make(const struct report_input *in, struct report *out)
 		    (!run->pfc || out->switch_lossless_drops == 0) &&
 		    (!run->pfc || out->retransmits == 0) && !in->stuck &&
 		    (in->outcome != REPORT_STOPPED || out->iterations != 0);
+}
+
+// --- of a job ---------------------------------------------------------------------------------
+
+int report_of_job(const struct job *job, const struct report_input *in, struct report *out)
+{
+	const uint32_t flow_count = in->workload->job.flow_count;
+	struct job_flow_result *flow = calloc(flow_count + 1, sizeof(*flow));
+	struct job_result *result = calloc(1, sizeof(*result));
+	struct job_size_result *size = calloc(JOB_SIZES, sizeof(*size));
+	struct report_input whole = *in;
+	int rc = -ENOMEM;
+
+	out->rank = calloc(in->workload->host_count, sizeof(*out->rank));
+	out->flow = calloc(flow_count + 1, sizeof(*out->flow));
+	if (flow == NULL || result == NULL || size == NULL || out->rank == NULL ||
+	    out->flow == NULL)
+		goto out;
+	for (uint32_t i = 0; i < flow_count; i++)
+		job_flow_result(job, i, &flow[i]);
+	for (uint32_t i = 0; i < JOB_SIZES; i++)
+		job_size_result(job, i, &size[i]);
+	job_result(job, result);
+	whole.job = result;
+	whole.flow = flow;
+	whole.size = size;
+	report_make(&whole, out);
+	rc = 0;
+out:
+	free(size);
+	free(result);
+	free(flow);
+	return rc;
+}
+
+void report_free(struct report *report)
+{
+	free(report->rank);
+	free(report->flow);
+}
+
+int report_print(const struct traffic_config *config, const struct report *report)
+{
+	int rc = 0;
+
+	if (config->run.json)
+		rc = report_json(config, report, stdout);
+	else
+		report_text(config, report, stdout);
+	if (rc != 0 || fflush(stdout) != 0) {
+		fputs("weft-traffic: the report cannot be written\n", stderr);
+		return EXIT_FAILURE;
+	}
+	return report->good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -74,6 +74,14 @@ struct report_input {
 // pairs send.
 void report_make(const struct report_input *in, struct report *out);
 
+// The report of a job that has ended; `in` is without what the job knows itself. report_free()
+// frees what it brings. 0 or -ENOMEM.
+int report_of_job(const struct job *job, const struct report_input *in, struct report *out);
+void report_free(struct report *report);
+
+// Prints text or JSON as asked for on standard output. The exit status of the program.
+int report_print(const struct traffic_config *config, const struct report *report);
+
 void report_text(const struct traffic_config *config, const struct report *report, FILE *out);
 
 // One object and a newline. 0, or -ENOMEM.

@@ -245,13 +245,7 @@ static void begin(struct run *run)
 	// Times of flows and storms count from here.
 	for (uint32_t i = 0; i < run->host_count; i++)
 		profile_begin(run->config, i, run->begun, &run->host[i].profile);
-	for (uint32_t i = 0; i < run->workload.job.flow_count; i++) {
-		struct job_flow *flow = &run->workload.flow[i];
-
-		flow->start = ns_add(flow->start, run->begun.v);
-		if (flow->stop.v != 0)
-			flow->stop = ns_add(flow->stop, run->begun.v);
-	}
+	workload_begin(&run->workload, run->begun);
 	// Receives of all before the first frame of any.
 	for (uint32_t i = 0; i < run->host_count; i++)
 		post(run, i, UINT32_MAX, clock_now(&run->clock));

@@ -53,7 +53,7 @@ int run_open(struct run *run, const struct traffic_config *config);
 // not even begin.
 int run_job(struct run *run);
 
-// Figures of what was done; its arrays are the caller's to free. 0 or -ENOMEM.
+// Figures of what was done; the caller frees the report. 0 or -ENOMEM.
 int run_report(struct run *run, struct report *report);
 
 void run_close(struct run *run);

@@ -179,42 +179,23 @@ static void read_host(struct run *run, uint32_t rank, struct report_host *out)
 
 int run_report(struct run *run, struct report *report)
 {
-	const uint32_t flow_count = run->workload.job.flow_count;
-	struct job_flow_result *flow = calloc(flow_count + 1, sizeof(*flow));
 	struct report_host *host = calloc(run->host_count, sizeof(*host));
-	struct job_result *result = calloc(1, sizeof(*result));
-	struct job_size_result *size = calloc(JOB_SIZES, sizeof(*size));
 	int rc = -ENOMEM;
 
-	report->rank = calloc(run->host_count, sizeof(*report->rank));
-	report->flow = calloc(flow_count + 1, sizeof(*report->flow));
-	if (flow == NULL || host == NULL || result == NULL || size == NULL ||
-	    report->rank == NULL || report->flow == NULL)
-		goto out;
-	for (uint32_t i = 0; i < run->host_count; i++)
+	for (uint32_t i = 0; i < run->host_count && host != NULL; i++)
 		read_host(run, i, &host[i]);
-	for (uint32_t i = 0; i < flow_count; i++)
-		job_flow_result(run->job, i, &flow[i]);
-	for (uint32_t i = 0; i < JOB_SIZES; i++)
-		job_size_result(run->job, i, &size[i]);
-	job_result(run->job, result);
-	report_make(&(struct report_input){ .config = run->config,
-					    .workload = &run->workload,
-					    .job = result,
-					    .flow = flow,
-					    .size = size,
-					    .host = host,
-					    .elapsed_ns = ns_since(run->ended, run->begun),
-					    .at_switch = &run->switch_during,
-					    .stuck = run->stuck || run->switch_lost,
-					    .starved_ns = run->visits.starved_ns,
-					    .outcome = run->outcome },
-		    report);
-	rc = 0;
-out:
-	free(size);
-	free(result);
+	if (host != NULL)
+		rc = report_of_job(
+			run->job,
+			&(struct report_input){ .config = run->config,
+						.workload = &run->workload,
+						.host = host,
+						.elapsed_ns = ns_since(run->ended, run->begun),
+						.at_switch = &run->switch_during,
+						.stuck = run->stuck || run->switch_lost,
+						.starved_ns = run->visits.starved_ns,
+						.outcome = run->outcome },
+			report);
 	free(host);
-	free(flow);
 	return rc;
 }

@@ -176,6 +176,17 @@ int workload_make(const struct traffic_config *config, uint32_t host_count, stru
 	return rc;
 }
 
+void workload_begin(struct workload *workload, ns_t now)
+{
+	for (uint32_t i = 0; i < workload->job.flow_count; i++) {
+		struct job_flow *flow = &workload->flow[i];
+
+		flow->start = ns_add(flow->start, now.v);
+		if (flow->stop.v != 0)
+			flow->stop = ns_add(flow->stop, now.v);
+	}
+}
+
 void workload_free(struct workload *workload)
 {
 	free(workload->arrival);

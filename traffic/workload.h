@@ -21,6 +21,9 @@ struct workload {
 // line on stderr.
 int workload_make(const struct traffic_config *config, uint32_t host_count, struct workload *out);
 
+// Times of flows count from `now` on.
+void workload_begin(struct workload *workload, ns_t now);
+
 void workload_free(struct workload *workload);
 
 // Appends the queue pairs of one flow, for which there is room in workload->flow. `dst` is where
