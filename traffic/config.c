@@ -66,6 +66,8 @@ uint32_t traffic_host_count(const struct traffic_config *config)
 	const bool none = config->run.hosts[0] == '\0';
 	uint32_t count = none ? 0 : spec_count(config->run.hosts);
 
+	if (traffic_has_verbs(config))
+		return (uint32_t)config->run.world;
 	if (!none && count == 0)
 		return 0;
 	for (uint32_t i = 0; i < config->device_count; i++) {

@@ -77,7 +77,14 @@ extern const struct config_table traffic_tables[TRAFFIC_TABLE_COUNT];
 // A configuration of nothing but defaults.
 void traffic_config_init(struct traffic_config *config);
 
-// Hosts that `hosts` and the devices stand for; 0 when a spec is malformed (spec.h).
+// True when the hosts have RDMA devices, one on each machine.
+static inline bool traffic_has_verbs(const struct traffic_config *config)
+{
+	return config->run.verbs[0] != '\0';
+}
+
+// Hosts that `hosts` and the devices stand for, or that are on all machines together; 0 when a spec
+// is malformed (spec.h).
 uint32_t traffic_host_count(const struct traffic_config *config);
 
 static inline bool traffic_is_collective(enum traffic_workload workload)

@@ -14,6 +14,7 @@
 #include "traffic/perftest_run.h"
 #include "traffic/replay_run.h"
 #include "traffic/run.h"
+#include "traffic/verbs_run.h"
 
 enum { EXIT_WRONG = 2 }; // command line, scenario or port
 
@@ -60,6 +61,8 @@ int main(int argc, char **argv)
 		return perftest_run(&config, &run_stop);
 	if (config.run.workload == TRAFFIC_REPLAY)
 		return replay_run(&config, &run_stop);
+	if (config.run.verbs[0] != '\0')
+		return verbs_run(&config, &run_stop);
 	if (run_open(&run, &config) == 0) {
 		const int rc = run_job(&run);
 

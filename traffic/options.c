@@ -388,6 +388,45 @@ static enum options_verdict judge_devices(const struct parser *parser)
 	return OPTIONS_RUN;
 }
 
+static bool is_mtu_of_verbs(uint64_t mtu)
+{
+	return mtu >= 256 && mtu <= ROCE_PAYLOAD_MAX && (mtu & (mtu - 1)) == 0;
+}
+
+// Hosts with RDMA devices: what is about the wire is the device's own affair.
+static enum options_verdict judge_verbs(const struct parser *parser)
+{
+	const struct traffic_config *config = parser->config;
+	const struct run_config *run = &config->run;
+
+	if (!traffic_has_verbs(config)) {
+		if (run->world != CONFIG_UNSET || run->rank != CONFIG_UNSET ||
+		    run->coordinator[0] != '\0')
+			return refuse(parser, "--rank, --world and --coordinator: of --verbs");
+		return OPTIONS_RUN;
+	}
+	if (run->hosts[0] != '\0' || config->device_count != 0)
+		return refuse(parser, "--verbs: is the host of this machine, without --hosts or "
+				      "--port");
+	if (run->rank == CONFIG_UNSET || run->world == CONFIG_UNSET || run->coordinator[0] == '\0')
+		return refuse(parser, "--verbs: needs --rank, --world and --coordinator");
+	if (run->rank >= run->world)
+		return refuse(parser, "--rank %u: ranks are 0 to %u", (uint32_t)run->rank,
+			      (uint32_t)run->world - 1);
+	if (run->workload == TRAFFIC_PERFTEST || run->workload == TRAFFIC_REPLAY)
+		return refuse(parser, "--verbs: RDMA devices do neither perftest, which is there "
+				      "anyway, nor replay");
+	if (run->switch_name[0] != '\0')
+		return refuse(parser, "--switch-name: is asked by hosts in software only");
+	if (run->selective || config->trouble_count != 0)
+		return refuse(parser, "--verbs: RDMA devices know neither --selective nor "
+				      "--trouble");
+	if (!is_mtu_of_verbs(run->mtu))
+		return refuse(parser, "--mtu %u: verbs know 256, 512, 1024, 2048 and 4096",
+			      (uint32_t)run->mtu);
+	return OPTIONS_RUN;
+}
+
 static enum options_verdict judge_perftest(const struct parser *parser, uint32_t count)
 {
 	const struct run_config *run = &parser->config->run;
@@ -405,7 +444,7 @@ static enum options_verdict judge_perftest(const struct parser *parser, uint32_t
 	if (run->qps != 1 || run->bidirectional || run->latency || run->duration != CONFIG_UNSET)
 		return refuse(parser,
 			      "perftest: one queue pair, one way, and a number of messages");
-	if (run->mtu < 256 || (run->mtu & (run->mtu - 1)) != 0)
+	if (!is_mtu_of_verbs(run->mtu))
 		return refuse(parser, "--mtu %u: perftest knows 256, 512, 1024, 2048 and 4096",
 			      (uint32_t)run->mtu);
 	if (run->size == 0)
@@ -471,7 +510,7 @@ static enum options_verdict judge(const struct parser *parser)
 	if (run->workload == CONFIG_UNSET)
 		return refuse(parser, "no workload given, such as write or all-reduce; see "
 				      "weft-traffic --help");
-	if (judge_devices(parser) != OPTIONS_RUN)
+	if (judge_verbs(parser) != OPTIONS_RUN || judge_devices(parser) != OPTIONS_RUN)
 		return OPTIONS_WRONG;
 	if ((run->ring & (run->ring - 1)) != 0)
 		return refuse(parser, "--ring %u: is not a power of two", (uint32_t)run->ring);
@@ -487,7 +526,7 @@ static enum options_verdict judge(const struct parser *parser)
 			      "%u hosts given, two or more needed: --hosts pair is the "
 			      "simplest, then --hosts SPEC or --port DEVARGS",
 			      count);
-	if (count > TRAFFIC_RANK_MAX)
+	if (count > TRAFFIC_RANK_MAX && !traffic_has_verbs(parser->config))
 		return refuse(parser, "--hosts: %u hosts, at most %u in one process", count,
 			      TRAFFIC_RANK_MAX);
 	if (run->latency && workload != TRAFFIC_WRITE && workload != TRAFFIC_SEND)

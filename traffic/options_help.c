@@ -23,6 +23,7 @@ static const char head[] =
 	"  weft-traffic write --hosts pair\n"
 	"  weft-traffic incast --hosts 'memif:/run/lab/{0-7}.sock' --speed 1G --json\n"
 	"  weft-traffic all-reduce --hosts 'memif:/run/lab/{0-7}.sock' --size 16M\n"
+	"  weft-traffic all-reduce --verbs mlx5_0 --rank 3 --world 8 --coordinator 10.0.0.1:18600\n"
 	"\n"
 	"Workloads: write, read, send, incast, victim, permutation, mesh, trace, replay,\n"
 	"perftest, all-to-all, all-reduce, all-gather, reduce-scatter, moe.\n"

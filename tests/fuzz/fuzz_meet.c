@@ -26,8 +26,8 @@ static void look_at_lists(const struct meet_message *message)
 		sink += meet_number(message->peers.qps, i);
 	for (uint32_t i = 0; message->kind == MEET_PEERS && i < message->peers.host_count; i++)
 		sink += meet_host(message->peers.hosts, i).va;
-	for (uint32_t i = 0; message->kind == MEET_RESULT && i < message->result.flow_count; i++)
-		sink += meet_flow(message->result.flows, i).result.bytes;
+	for (uint32_t i = 0; message->kind == MEET_RESULT && i < message->result->flow_count; i++)
+		sink += meet_flow(message->result->flows, i).result.bytes;
 }
 
 // Odd messages are of rank 1.
@@ -41,7 +41,7 @@ static void tell(const struct meet_message *message, uint32_t number)
 	if (message->kind == MEET_READY)
 		meet_take_ready(&meet, rank, &message->ready, &go);
 	if (message->kind == MEET_RESULT)
-		meet_take_result(&meet, rank, (uint32_t)message->result.numbers.waited_for);
+		meet_take_result(&meet, rank, (uint32_t)message->result->numbers.waited_for);
 	if (message->kind == MEET_STOP)
 		meet_stop(&meet);
 	WEFT_CHECK(meet.left >= (meet.phase == MEET_OVER ? 0 : 1) && meet.left <= RANKS);
@@ -52,6 +52,7 @@ static void tell(const struct meet_message *message, uint32_t number)
 static size_t take(const uint8_t *data, size_t size, uint32_t number)
 {
 	static struct meet_message message;
+	static struct meet_result room;
 	enum meet_kind kind;
 	uint32_t bytes;
 	uint8_t *copy;
@@ -61,7 +62,7 @@ static size_t take(const uint8_t *data, size_t size, uint32_t number)
 		return 0;
 	copy = malloc((size_t)bytes + 1);
 	memcpy(copy, data + MEET_HEAD_BYTES, bytes);
-	if (meet_read(kind, copy, bytes, &message) == MEET_OK) {
+	if (meet_read(kind, copy, bytes, &room, &message) == MEET_OK) {
 		uint8_t *again = malloc(meet_bytes(&message));
 
 		look_at_lists(&message);

@@ -291,6 +291,9 @@ Test(job_apart, iteration_lasts_as_long_as_its_slowest)
 	job_result(apart.owner[1].job, &result);
 	cr_assert_eq(result.iteration.count, 2);
 	cr_assert_eq(result.iteration.most, 123456);
+	// Nothing is left to do, and nothing to look at the clock for.
+	turn();
+	cr_assert_eq(job_deadline(apart.owner[1].job, apart.now).v, NS_NEVER.v);
 	job_result(apart.owner[0].job, &result);
 	cr_assert_eq(result.iteration.count, 1);
 	end();

@@ -12,14 +12,16 @@
 
 enum { RANKS = 3, QPS = 4, FLOWS = 2, BYTES_MAX = 8192 };
 
+static struct meet_result result, room;
+
 static uint8_t qps[QPS * MEET_NUMBER_BYTES];
 static uint8_t hosts[RANKS * MEET_HOST_BYTES];
 static uint8_t flows[FLOWS * MEET_FLOW_BYTES];
 static const char words[] = "rank 2: no answer";
 
-static const struct meet_host a_host = {
-	.gid = { [10] = 0xff, [11] = 0xff, 10, 0, 0, 7 }, .va = 1ull << 40, .rkey = 77, .mtu = 1024
-};
+static const struct meet_host a_host = { .gid = { [10] = 0xff, [11] = 0xff, 10, 0, 0, 7 },
+					 .va = 1ull << 40,
+					 .rkey = 77 };
 static const struct meet_flow a_flow = { 5, { 1ull << 33, 1000, { 3 }, { 1ull << 35 } } };
 
 static void make(enum meet_kind kind, struct meet_message *out)
@@ -44,12 +46,14 @@ static void make(enum meet_kind kind, struct meet_message *out)
 		out->fail = (struct meet_fail){ 2, sizeof(words) - 1, (const uint8_t *)words };
 	if (kind != MEET_RESULT)
 		return;
-	out->result = (struct meet_result){ .flow_count = FLOWS, .flows = flows };
-	out->result.numbers = (struct meet_numbers){ .elapsed_ns = 1, .stuck = 1 };
-	out->result.numbers.waited_for = JOB_NONE;
-	out->result.numbers.status = RC_FLUSHED;
+	result = (struct meet_result){ .flow_count = FLOWS, .flows = flows };
+	result.numbers = (struct meet_numbers){ .elapsed_ns = 1, .stuck = 1 };
+	result.numbers.waited_for = JOB_NONE;
+	result.numbers.status = RC_FLUSHED;
 	for (uint64_t v = 3; v < 1ull << 39; v *= 7)
-		histogram_add(&out->result.latency, v);
+		histogram_add(&result.histogram[MEET_LATENCY], v);
+	histogram_add(&result.histogram[MEET_HISTOGRAMS - 1], 1234);
+	out->result = &result;
 }
 
 static uint8_t *written(const struct meet_message *message, uint32_t *bytes)
@@ -70,7 +74,8 @@ static enum meet_verdict read_whole(const uint8_t *data, struct meet_message *ou
 	uint32_t bytes;
 	const enum meet_verdict verdict = meet_read_head(data, &kind, &bytes);
 
-	return verdict == MEET_OK ? meet_read(kind, data + MEET_HEAD_BYTES, bytes, out) : verdict;
+	return verdict == MEET_OK ? meet_read(kind, data + MEET_HEAD_BYTES, bytes, &room, out) :
+				    verdict;
 }
 
 // Each kind, written and read, written again: the same bytes, of the length that was said.
@@ -113,14 +118,28 @@ Test(meet, values_come_back)
 	make(MEET_RESULT, &message);
 	data = written(&message, &bytes);
 	cr_assert_eq(read_whole(data, &back), MEET_OK);
-	cr_assert_eq(memcmp(&back.result.latency, &message.result.latency,
-			    sizeof(message.result.latency)),
-		     0);
-	cr_assert_eq(back.result.numbers.waited_for, JOB_NONE);
-	cr_assert_eq(back.result.numbers.stuck, 1);
-	cr_assert_eq(meet_flow(back.result.flows, 1).flow, 5);
-	cr_assert_eq(meet_flow(back.result.flows, 1).result.messages, 1000);
-	cr_assert_eq(meet_flow(back.result.flows, 1).result.last.v, 1ull << 35);
+	cr_assert_eq(back.result, &room);
+	cr_assert_eq(memcmp(room.histogram, result.histogram, sizeof(room.histogram)), 0);
+	cr_assert_eq(room.numbers.waited_for, JOB_NONE);
+	cr_assert_eq(room.numbers.stuck, 1);
+	cr_assert_eq(meet_flow(room.flows, 1).flow, 5);
+	cr_assert_eq(meet_flow(room.flows, 1).result.messages, 1000);
+	cr_assert_eq(meet_flow(room.flows, 1).result.last.v, 1ull << 35);
+	free(data);
+}
+
+// Only who wants results has room for one.
+Test(meet, a_result_needs_room)
+{
+	static struct meet_message message, back;
+	uint32_t bytes;
+	uint8_t *data;
+
+	make(MEET_RESULT, &message);
+	data = written(&message, &bytes);
+	cr_assert_eq(meet_read(MEET_RESULT, data + MEET_HEAD_BYTES, bytes - MEET_HEAD_BYTES, NULL,
+			       &back),
+		     MEET_MALFORMED);
 	free(data);
 }
 
@@ -156,7 +175,7 @@ Test(meet, other_lengths_are_refused)
 			uint8_t *part = calloc(1, len + 1);
 
 			memcpy(part, whole + MEET_HEAD_BYTES, len < bytes ? len : bytes);
-			cr_assert_eq(meet_read(kind, part, len, &back),
+			cr_assert_eq(meet_read(kind, part, len, &room, &back),
 				     len == bytes ? MEET_OK : MEET_MALFORMED, "kind %d, %u of %u",
 				     kind, len, bytes);
 			free(part);

@@ -20,6 +20,11 @@ struct line {
 	const char *says;            // all of standard error; or a part of the dump
 };
 
+// One rank of a run on RDMA devices.
+#define VERBS(workload, rank, world)                                                               \
+	workload, "--verbs", "rxe0", "--rank", rank, "--world", world, "--coordinator",            \
+		"10.0.0.1:18600"
+
 struct outcome {
 	enum options_verdict verdict;
 	char *out;
@@ -143,6 +148,34 @@ static const struct line wrong[] = {
 	{ "queue pairs of a perftest",
 	  { "perftest", "--hosts", "memif:/s", "--listen", "--qps", "2" },
 	  "weft-traffic: perftest: one queue pair, one way, and a number of messages\n" },
+	{ "a rank without a device",
+	  { "write", "--hosts", "pair", "--rank", "1" },
+	  "weft-traffic: --rank, --world and --coordinator: of --verbs\n" },
+	{ "a device without a world",
+	  { "write", "--verbs", "rxe0", "--rank", "1", "--coordinator", "10.0.0.1:1" },
+	  "weft-traffic: --verbs: needs --rank, --world and --coordinator\n" },
+	{ "a device and hosts in software",
+	  { VERBS("write", "1", "2"), "--hosts", "pair" },
+	  "weft-traffic: --verbs: is the host of this machine, without --hosts or --port\n" },
+	{ "a rank past the last",
+	  { VERBS("write", "2", "2") },
+	  "weft-traffic: --rank 2: ranks are 0 to 1\n" },
+	{ "an odd world for pairs",
+	  { VERBS("write", "1", "3") },
+	  "weft-traffic: write, read and send are for pairs of hosts, not for 3\n" },
+	{ "a device and a switch that is asked",
+	  { VERBS("write", "1", "2"), "--switch-name=lab" },
+	  "weft-traffic: --switch-name: is asked by hosts in software only\n" },
+	{ "trouble of a device",
+	  { VERBS("write", "1", "2"), "--trouble", "0:storm=3" },
+	  "weft-traffic: --verbs: RDMA devices know neither --selective nor --trouble\n" },
+	{ "an MTU that devices have not",
+	  { VERBS("write", "1", "2"), "--mtu", "1000" },
+	  "weft-traffic: --mtu 1000: verbs know 256, 512, 1024, 2048 and 4096\n" },
+	{ "a perftest on a device",
+	  { VERBS("perftest", "0", "2") },
+	  "weft-traffic: --verbs: RDMA devices do neither perftest, which is there anyway, nor "
+	  "replay\n" },
 	{ "an odd ring",
 	  { "write", "--hosts", "pair", "--ring", "33" },
 	  "weft-traffic: --ring 33: is not a power of two\n" },
@@ -211,6 +244,9 @@ static const struct line right[] = {
 	{ "underscores as in a file",
 	  { "write", "--retry_timeout", "2s" },
 	  "retry_timeout = \"2s\";" },
+	{ "a rank on a device",
+	  { VERBS("all-reduce", "1", "300") },
+	  "verbs = \"rxe0\";\nrank = 1;\nworld = 300;\ncoordinator = \"10.0.0.1:18600\";" },
 	{ "the peer of a perftest",
 	  { "perftest", "--connect", "10.0.0.1" },
 	  "connect = \"10.0.0.1\";" },
@@ -239,6 +275,18 @@ TABLE_TEST(traffic_options, right, row, right)
 
 	cr_expect_eq(got.verdict, OPTIONS_DONE, "%s: %s", row->what, got.errors);
 	cr_expect_not_null(strstr(got.out, row->says), "%s: %s", row->what, got.out);
+	release(&got);
+}
+
+// On machines of their own there may be more hosts than one process has.
+Test(traffic_options, ranks_of_devices)
+{
+	const char *word[WORDS_MAX] = { VERBS("all-reduce", "299", "300") };
+	struct outcome got = parse(word, NULL);
+
+	cr_assert_eq(got.verdict, OPTIONS_RUN, "%s", got.errors);
+	cr_assert_eq(traffic_host_count(&config), 300);
+	cr_assert_eq(config.run.gid_index, CONFIG_UNSET);
 	release(&got);
 }
 

@@ -549,6 +549,8 @@ void job_take_result(struct job *job, const struct job_result *more)
 	struct job_result *sum = &job->result;
 
 	histogram_merge(&sum->latency, &more->latency);
+	histogram_merge(&sum->lateness, &more->lateness);
+	histogram_merge(&sum->slowdown, &more->slowdown);
 	sum->bytes += more->bytes;
 	sum->peak_bytes += more->peak_bytes;
 	sum->wrong += more->wrong;
@@ -566,6 +568,14 @@ void job_take_rank(struct job *job, uint32_t rank, const struct job_rank_result 
 void job_take_flow(struct job *job, uint32_t flow, const struct job_flow_result *result)
 {
 	job->flow[flow].result = *result;
+}
+
+void job_take_size(struct job *job, uint32_t size, const struct job_size_result *more)
+{
+	if (job->size == NULL)
+		return;
+	histogram_merge(&job->size[size].time, &more->time);
+	histogram_merge(&job->size[size].slowdown, &more->slowdown);
 }
 
 // --- what a rank waits for --------------------------------------------------------------------

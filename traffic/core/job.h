@@ -187,3 +187,4 @@ uint64_t job_last_ns(const struct job *job);
 void job_take_result(struct job *job, const struct job_result *more);
 void job_take_rank(struct job *job, uint32_t rank, const struct job_rank_result *result);
 void job_take_flow(struct job *job, uint32_t flow, const struct job_flow_result *result);
+void job_take_size(struct job *job, uint32_t size, const struct job_size_result *more);

@@ -114,6 +114,8 @@ bool job_collective_next(struct job *job, uint32_t rank, ns_t now, struct job_po
 	if (!job->prepared) {
 		if (job->iteration < job->config->warmup + job->config->iterations)
 			prepare_all(job);
+		else
+			r->idle = NS_NEVER;
 		return false;
 	}
 	if (job->held) {

@@ -106,7 +106,6 @@ struct meet_host meet_host(const uint8_t *list, uint32_t i)
 	struct meet_host host = {
 		.va = load_be64(at + 16),
 		.rkey = load_be32(at + 24),
-		.mtu = load_be32(at + 28),
 	};
 
 	memcpy(host.gid, at, sizeof(host.gid));
@@ -117,8 +116,7 @@ void meet_set_host(uint8_t *list, uint32_t i, const struct meet_host *host)
 {
 	uint8_t *at = list + (size_t)i * MEET_HOST_BYTES;
 
-	put_u32(put_u32(put_u64(put_bytes(at, host->gid, sizeof(host->gid)), host->va), host->rkey),
-		host->mtu);
+	put_u32(put_u64(put_bytes(at, host->gid, sizeof(host->gid)), host->va), host->rkey);
 }
 
 struct meet_flow meet_flow(const uint8_t *list, uint32_t i)
@@ -244,12 +242,14 @@ static void read_result(struct reader *in, struct meet_result *out)
 {
 	uint64_t number[NUMBER_COUNT] = { 0 };
 
+	memset(out, 0, sizeof(*out));
 	for (uint32_t i = 0; i < NUMBER_COUNT; i++)
 		number[i] = take_u64(in);
 	memcpy(&out->numbers, number, sizeof(number));
 	in->bad |= out->numbers.status > RC_FLUSHED || out->numbers.stuck > 1 ||
 		   out->numbers.waited_for > JOB_NONE;
-	read_histogram(in, &out->latency);
+	for (uint32_t i = 0; i < MEET_HISTOGRAMS; i++)
+		read_histogram(in, &out->histogram[i]);
 	out->flows = take_list(in, MEET_FLOW_BYTES, &out->flow_count);
 }
 
@@ -260,7 +260,8 @@ static uint8_t *write_result(const struct meet_result *result, uint8_t *out)
 	memcpy(number, &result->numbers, sizeof(number));
 	for (uint32_t i = 0; i < NUMBER_COUNT; i++)
 		out = put_u64(out, number[i]);
-	out = write_histogram(&result->latency, out);
+	for (uint32_t i = 0; i < MEET_HISTOGRAMS; i++)
+		out = write_histogram(&result->histogram[i], out);
 	return put_list(out, result->flows, result->flow_count, MEET_FLOW_BYTES);
 }
 
@@ -268,8 +269,17 @@ static uint8_t *write_result(const struct meet_result *result, uint8_t *out)
 
 static uint32_t result_bytes(uint32_t buckets, uint32_t flows)
 {
-	return NUMBER_COUNT * 8 + HISTOGRAM_HEAD_BYTES + buckets * BUCKET_BYTES + 4 +
-	       flows * MEET_FLOW_BYTES;
+	return NUMBER_COUNT * 8 + MEET_HISTOGRAMS * HISTOGRAM_HEAD_BYTES + buckets * BUCKET_BYTES +
+	       4 + flows * MEET_FLOW_BYTES;
+}
+
+static uint32_t buckets_of(const struct meet_result *result)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < MEET_HISTOGRAMS; i++)
+		count += bucket_count(&result->histogram[i]);
+	return count;
 }
 
 static uint32_t hello_bytes(uint32_t qps)
@@ -286,7 +296,8 @@ uint32_t meet_bytes_max(uint32_t ranks, uint32_t qps, uint32_t flows)
 {
 	const uint64_t most =
 		u64_max(u64_max(hello_bytes(qps), peers_bytes(ranks, qps)),
-			u64_max(result_bytes(HISTOGRAM_BUCKETS, flows), 8 + MEET_TEXT_BYTES));
+			u64_max(result_bytes(MEET_HISTOGRAMS * HISTOGRAM_BUCKETS, flows),
+				8 + MEET_TEXT_BYTES));
 
 	return MEET_HEAD_BYTES + (uint32_t)most;
 }
@@ -301,8 +312,8 @@ uint32_t meet_bytes(const struct meet_message *message)
 	case MEET_READY:
 	case MEET_GO: return MEET_HEAD_BYTES + 12;
 	case MEET_RESULT:
-		return MEET_HEAD_BYTES + result_bytes(bucket_count(&message->result.latency),
-						      message->result.flow_count);
+		return MEET_HEAD_BYTES +
+		       result_bytes(buckets_of(message->result), message->result->flow_count);
 	case MEET_END: return MEET_HEAD_BYTES + 4;
 	case MEET_FAIL: return MEET_HEAD_BYTES + 8 + message->fail.text_bytes;
 	case MEET_STOP:
@@ -324,7 +335,7 @@ void meet_write(const struct meet_message *message, uint8_t *out)
 	case MEET_PEERS: write_peers(&message->peers, out); break;
 	case MEET_READY:
 	case MEET_GO: put_u64(put_u32(out, message->ready.round), message->ready.last_ns); break;
-	case MEET_RESULT: write_result(&message->result, out); break;
+	case MEET_RESULT: write_result(message->result, out); break;
 	case MEET_END: put_u32(out, message->good); break;
 	case MEET_FAIL:
 		put_list(put_u32(out, message->fail.rank), message->fail.text,
@@ -352,7 +363,7 @@ enum meet_verdict meet_read_head(const uint8_t *head, enum meet_kind *kind, uint
 }
 
 enum meet_verdict meet_read(enum meet_kind kind, const uint8_t *data, uint32_t bytes,
-			    struct meet_message *out)
+			    struct meet_result *room, struct meet_message *out)
 {
 	struct reader in = { .at = data, .left = bytes };
 
@@ -363,7 +374,12 @@ enum meet_verdict meet_read(enum meet_kind kind, const uint8_t *data, uint32_t b
 	case MEET_PEERS: read_peers(&in, &out->peers); break;
 	case MEET_READY:
 	case MEET_GO: read_ready(&in, &out->ready); break;
-	case MEET_RESULT: read_result(&in, &out->result); break;
+	case MEET_RESULT:
+		in.bad = room == NULL;
+		out->result = room;
+		if (room != NULL)
+			read_result(&in, room);
+		break;
 	case MEET_END:
 		out->good = take_u32(&in);
 		in.bad |= out->good > 1;

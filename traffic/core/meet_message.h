@@ -15,7 +15,7 @@ enum {
 	MEET_HEAD_BYTES = 12,
 	MEET_TEXT_BYTES = 200,
 	MEET_NUMBER_BYTES = 4, // of lists of numbers
-	MEET_HOST_BYTES = 32,  // of lists of hosts
+	MEET_HOST_BYTES = 28,  // of lists of hosts
 	MEET_FLOW_BYTES = 36,  // of lists of flows
 };
 
@@ -37,7 +37,6 @@ struct meet_host {
 	uint8_t gid[16];
 	uint64_t va;
 	uint32_t rkey;
-	uint32_t mtu;
 };
 
 struct meet_hello {
@@ -83,9 +82,20 @@ struct meet_numbers {
 	uint64_t stuck; // 1: stopped with work on its way
 };
 
+// Histograms of a result: those of struct job_result, then of each size.
+enum {
+	MEET_LATENCY,
+	MEET_LATENESS,
+	MEET_SLOWDOWN,
+	MEET_TIME_OF, // + size
+	MEET_SLOWDOWN_OF = MEET_TIME_OF + JOB_SIZES,
+	MEET_HISTOGRAMS = MEET_SLOWDOWN_OF + JOB_SIZES,
+};
+
+// Large: not for a stack.
 struct meet_result {
 	struct meet_numbers numbers;
-	struct histogram latency;
+	struct histogram histogram[MEET_HISTOGRAMS];
 	uint32_t flow_count;
 	const uint8_t *flows; // those that it posts
 };
@@ -107,7 +117,7 @@ struct meet_message {
 		struct meet_hello hello;
 		struct meet_peers peers;
 		struct meet_ready ready; // also of MEET_GO
-		struct meet_result result;
+		const struct meet_result *result;
 		uint32_t good; // of MEET_END: 1, all was well
 		struct meet_fail fail;
 	};
@@ -128,9 +138,10 @@ void meet_write(const struct meet_message *message, uint8_t *out);
 // what it has room for.
 enum meet_verdict meet_read_head(const uint8_t *head, enum meet_kind *kind, uint32_t *bytes);
 
-// Reads a payload. What it points to lies in `data`.
+// Reads a payload. What it points to lies in `data` or, of a MEET_RESULT, in `room`; NULL: it is
+// malformed.
 enum meet_verdict meet_read(enum meet_kind kind, const uint8_t *data, uint32_t bytes,
-			    struct meet_message *out);
+			    struct meet_result *room, struct meet_message *out);
 
 // Members of lists.
 uint32_t meet_number(const uint8_t *list, uint32_t i);
