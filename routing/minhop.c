@@ -271,7 +271,7 @@ static struct plan_fault find_bounces(struct work *w)
 		const uint32_t to = w->topo->edge_switch[e];
 		uint32_t from;
 
-		if (w->state->switch_lost[to])
+		if (w->state->switch_lost[to] || topo_edge_hosts(w->topo, e) == 0)
 			continue;
 		from = look_at(w, to);
 		if (w->reach[from].bend / 2 <= w->bounces)

@@ -251,13 +251,13 @@ void graph_cut(struct graph *g, uint32_t a, uint32_t b, uint32_t n)
 }
 
 void graph_cables(struct graph *g, uint32_t switches, const uint32_t (*ends)[2], uint32_t count,
-		  uint32_t hosts)
+		  uint32_t edges, uint32_t hosts)
 {
 	struct parts parts = parts_new();
 	uint32_t *ports = calloc(switches, sizeof(*ports));
 
 	cr_assert_not_null(ports);
-	for (uint32_t s = 0; s < switches; s++)
+	for (uint32_t s = 0; s < edges; s++)
 		add_edge(&parts, s, hosts);
 	for (uint32_t i = 0; i < count; i++)
 		add_cable(&parts, ends[i][0], ports[ends[i][0]]++, ends[i][1], ports[ends[i][1]]++);

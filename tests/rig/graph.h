@@ -46,9 +46,10 @@ void graph_random_tree(struct graph *g, struct rng *rng, uint32_t levels, uint32
 // 1 to 3 hosts on about two thirds of the switches, on one at least.
 void graph_random(struct graph *g, struct rng *rng, uint32_t switches, uint32_t cables);
 
-// The cables that are listed, at the next free ports, and an edge of `hosts` on each switch.
+// The cables that are listed, at the next free ports. The first `edges` switches have an edge of
+// `hosts` each.
 void graph_cables(struct graph *g, uint32_t switches, const uint32_t (*ends)[2], uint32_t count,
-		  uint32_t hosts);
+		  uint32_t edges, uint32_t hosts);
 
 // Loses both ends of the cable between two switches, the n-th of parallel ones; it must exist.
 void graph_cut(struct graph *g, uint32_t a, uint32_t b, uint32_t n);

@@ -191,7 +191,7 @@ TABLE_TEST(minhop, named, row, named_rows)
 	uint32_t lanes;
 	double hops;
 
-	graph_cables(&b.g, switches, (const uint32_t(*)[2])cables.ends, cables.count, 1);
+	graph_cables(&b.g, switches, (const uint32_t(*)[2])cables.ends, cables.count, switches, 1);
 	plan(&b);
 	hops = by_all_paths(&b, &lanes);
 	cr_assert_lt(fabs(hops - row->hops), 1e-9, "%f", hops);
@@ -248,7 +248,7 @@ static bool plan_chain(struct bench *b, uint32_t half, struct plan_fault *fault)
 		if (i + 1 < half)
 			join(&cables, half + i, i + 1);
 	}
-	graph_cables(&b->g, 2 * half, (const uint32_t(*)[2])cables.ends, cables.count, 1);
+	graph_cables(&b->g, 2 * half, (const uint32_t(*)[2])cables.ends, cables.count, 2 * half, 1);
 	cr_assert(minhop_init(&b->g.topo, roots, 2 * half, &b->g.keep, &b->g.scratch, &b->minhop,
 			      fault));
 	cr_assert_eq(plan_init(&b->g.topo, &b->g.keep, &b->plan), 0);

@@ -81,7 +81,7 @@ Test(torus_find, parallel_cables)
 		ends[count][0] = g.topo.link_switch[link];
 		ends[count++][1] = topo_far(&g.topo, link);
 	}
-	graph_cables(&b.g, 24, (const uint32_t(*)[2])ends, count, 1);
+	graph_cables(&b.g, 24, (const uint32_t(*)[2])ends, count, 24, 1);
 	torus_bench_find(&b);
 	torus_bench_plan(&b);
 	// To a neighbour in the first dimension, and the farthest one, both ways.
@@ -190,7 +190,7 @@ Test(torus_find, a_cable_too_many)
 				     { 4, 5 }, { 5, 0 }, { 0, 2 } };
 	struct graph g;
 
-	graph_cables(&g, 6, ends, TABLE_COUNT(ends), 1);
+	graph_cables(&g, 6, ends, TABLE_COUNT(ends), 6, 1);
 	not_a_torus(&g);
 }
 
