@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "routing/share.h"
+
 #define FAR UINT32_MAX
 
 enum {
@@ -243,7 +245,8 @@ static int write_row(struct work *w, uint32_t at, uint16_t *row)
 			hops[count++] = (struct plan_hop){ (uint16_t)(link - first),
 							   topo->link_weight[link] };
 	}
-	return plan_group_reduced(w->plan, hops, count, row);
+	share_reduce(hops, count);
+	return plan_group(w->plan, hops, count, 0, row);
 }
 
 static int write_rows(struct work *w, uint32_t edge)

@@ -198,25 +198,6 @@ int plan_group(struct plan *plan, const struct plan_hop *hops, uint32_t count, u
 	return rc;
 }
 
-int plan_group_reduced(struct plan *plan, struct plan_hop *hops, uint32_t count, uint16_t *group)
-{
-	uint32_t common = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t rest = hops[i].weight;
-
-		while (rest != 0) {
-			const uint32_t divisor = rest;
-
-			rest = common % divisor;
-			common = divisor;
-		}
-	}
-	for (uint32_t i = 0; i < count && common > 1; i++)
-		hops[i].weight = (uint16_t)(hops[i].weight / common);
-	return plan_group(plan, hops, count, 0, group);
-}
-
 int plan_group_plain(struct plan *plan, const uint16_t *links, uint32_t count, uint16_t *group)
 {
 	struct plan_hop hops[PLAN_HOP_MAX];

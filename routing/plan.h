@@ -93,9 +93,6 @@ int plan_copy(const struct topo *topo, const struct plan *from, struct arena *ke
 int plan_group(struct plan *plan, const struct plan_hop *hops, uint32_t count, uint32_t pin,
 	       uint16_t *group);
 
-// As above, unpinned, after the common divisor has been taken out of the weights.
-int plan_group_reduced(struct plan *plan, struct plan_hop *hops, uint32_t count, uint16_t *group);
-
 // All hops of weight 1, none pinned: the group of plain ECMP.
 int plan_group_plain(struct plan *plan, const uint16_t *links, uint32_t count, uint16_t *group);
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "routing/share.h"
 #include "routing/torus_twist.h"
 
 enum { ROW_UNKNOWN = PLAN_NONE }; // of a group that nobody has asked for
@@ -98,7 +99,8 @@ static int make_group(const struct torus_rows *rows, uint32_t at, uint32_t dim, 
 		hops[count++] = (struct plan_hop){ (uint16_t)(link - topo->link_first[at]),
 						   topo->link_weight[link] };
 	}
-	return plan_group_reduced(rows->plan, hops, count, row);
+	share_reduce(hops, count);
+	return plan_group(rows->plan, hops, count, 0, row);
 }
 
 int torus_rows_group(struct torus_rows *rows, uint32_t at, uint32_t dim, unsigned directions,
