@@ -278,8 +278,10 @@ bool updown_replan(const struct updown *updown, const struct topo_state *before,
 	const struct order *order = &updown->order;
 
 	// Ranked anew before: there is nothing to go on from.
-	if (memcmp(plan->turns.link_class, order->way, order->topo->link_count) != 0)
+	if (memcmp(plan->turns.link_class, order->way, order->topo->link_count) != 0) {
+		plan_forget_groups(plan);
 		return updown_plan(updown, after, scratch, plan, fault);
+	}
 	if (valley_free_replan(order, before, after, &updown_options, scratch, plan, fault))
 		return true;
 	return fault->kind == PLAN_FAULT_UNREACHABLE &&

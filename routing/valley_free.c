@@ -13,6 +13,14 @@
 #include "routing/reach.h"
 #include "routing/valley_free_walk.h"
 
+// Switches whose rows are to be written, and those that must be gone through for it.
+struct area {
+	uint8_t *wanted;    // [switch_count]
+	uint32_t row_count; // of job->rows, from the first
+	uint32_t *list;     // [list_count] they and what is above them, from the top
+	uint32_t list_count;
+};
+
 struct job {
 	const struct order *order;
 	const struct topo_state *state;
@@ -22,13 +30,12 @@ struct job {
 	struct valley_walk walk;
 	struct like_edges like;
 	uint8_t *plain; // [class_count] whether weights are to be plain after all, or NULL
-	// What is to be written: all rows of some edges, the rows of some switches of the others.
-	bool all;         // everything: what follows is not used
-	uint8_t *touched; // [switch_count] that changed links are above of
-	uint32_t *rows;   // [row_count] the touched ones
-	uint32_t row_count;
-	uint32_t *list; // [list_count] and what is above them, from the top
-	uint32_t list_count;
+	// What is to be written: all rows of edges in the touched area, the rows of that area for
+	// the others, or of the lower ends of changed links alone when that is as far as it goes.
+	bool all;       // everything: what follows is not used
+	uint32_t *rows; // [switch_count] lower ends first, then what is below
+	struct area ends;
+	struct area touched;
 };
 
 static bool fail(struct plan_fault *fault, int rc)
@@ -43,7 +50,7 @@ static bool fail(struct plan_fault *fault, int rc)
 
 static bool is_whole(const struct job *job, uint32_t edge)
 {
-	return job->all || job->touched[job->order->topo->edge_switch[edge]] != 0;
+	return job->all || job->touched.wanted[job->order->topo->edge_switch[edge]] != 0;
 }
 
 static bool has_whole(const struct job *job, uint32_t first)
@@ -69,41 +76,91 @@ static void write_whole(struct job *job, uint32_t edge, uint16_t twin_row)
 	valley_walk_twin_rows(w, at, rows);
 }
 
-// An edge that nothing changed below of: neither its switch nor what is above it is among the rows.
-static void write_some(struct job *job, uint32_t edge, uint16_t twin_row)
+// An edge that nothing changed below of: neither its switch nor what is above it is in the area.
+static void write_some(struct job *job, uint32_t edge, const struct area *area, uint16_t twin_row)
 {
 	const struct valley_walk *w = &job->walk;
 	uint16_t *rows = plan_rows(job->plan, edge);
 
-	for (uint32_t i = 0; i < job->row_count; i++)
+	for (uint32_t i = 0; i < area->row_count; i++)
 		rows[job->rows[i]] = w->row[job->rows[i]];
-	if (job->touched[w->target])
+	if (area->wanted[w->target])
 		rows[w->target] = twin_row;
 }
 
-static void plan_class(struct job *job, uint32_t first)
+static void write_class(struct job *job, uint32_t first, const struct area *area, uint16_t twin_row)
 {
-	const struct order *order = job->order;
-	const bool whole = has_whole(job, first);
-	struct valley_walk *w = &job->walk;
-	uint16_t twin_row = PLAN_LOCAL;
-
-	if (whole)
-		valley_walk_edge(w, order->topo->edge_switch[first], order->top_down,
-				 order->placed_count, NULL);
-	else
-		valley_walk_edge(w, order->topo->edge_switch[first], job->list, job->list_count,
-				 job->touched);
-	// Other edges of the class see the first one's switch as it sees theirs.
-	if (whole && job->like.next[first] != TOPO_NONE)
-		twin_row = valley_walk_up_row(w, w->target);
 	for (uint32_t e = first; e != TOPO_NONE; e = job->like.next[e]) {
 		if (is_whole(job, e))
 			write_whole(job, e, twin_row);
 		else
-			write_some(job, e, twin_row);
+			write_some(job, e, area, twin_row);
 	}
+}
+
+static void plan_whole_class(struct job *job, uint32_t first)
+{
+	const struct order *order = job->order;
+	struct valley_walk *w = &job->walk;
+	uint16_t twin_row = PLAN_LOCAL;
+
+	valley_walk_edge(w, order->topo->edge_switch[first], order->top_down, order->placed_count,
+			 NULL);
+	// Other edges of the class see the first one's switch as it sees theirs.
+	if (job->like.next[first] != TOPO_NONE)
+		twin_row = valley_walk_up_row(w, w->target);
+	write_class(job, first, &job->touched, twin_row);
 	valley_walk_end(w);
+}
+
+// The length of the path that the rows of the plan gave.
+static uint32_t length_before(const struct job *job, uint32_t edge, uint32_t at)
+{
+	const struct topo *topo = job->order->topo;
+	const struct plan *plan = job->plan;
+	const uint16_t *rows = plan_rows(plan, edge);
+	uint32_t length = 0;
+
+	for (; plan_is_group(rows[at]); length++)
+		at = topo_far(topo,
+			      topo->link_first[at] + plan->hop[plan->group[rows[at]].first].link);
+	return rows[at] == PLAN_LOCAL ? length : VALLEY_WALK_FAR_AWAY;
+}
+
+// Whether switches below the ends of changed links see nothing of the change.
+static bool ends_are_enough(const struct job *job, uint32_t first)
+{
+	for (uint32_t i = 0; i < job->ends.row_count; i++) {
+		if (job->walk.length[job->rows[i]] != length_before(job, first, job->rows[i]))
+			return false;
+	}
+	return true;
+}
+
+// None of the class is in the touched area. Plain rows go by the lengths above them alone.
+static void plan_some_of_class(struct job *job, uint32_t first)
+{
+	const uint32_t target = job->order->topo->edge_switch[first];
+	const bool plain = job->walk.weights == VALLEY_FREE_PLAIN;
+	const struct area *area = plain ? &job->ends : &job->touched;
+	struct valley_walk *w = &job->walk;
+
+	valley_walk_edge(w, target, area->list, area->list_count, area->wanted);
+	if (area->row_count != job->touched.row_count && !ends_are_enough(job, first)) {
+		valley_walk_end(w);
+		area = &job->touched;
+		valley_walk_edge(w, target, area->list, area->list_count, area->wanted);
+	}
+	write_class(job, first, area, PLAN_LOCAL);
+	valley_walk_end(w);
+}
+
+static void plan_class(struct job *job, uint32_t first)
+{
+	if (has_whole(job, first))
+		plan_whole_class(job, first);
+	else
+		plan_some_of_class(job, first);
 }
 
 // --- exact weights within a bound ---------------------------------------------------------------
@@ -233,10 +290,10 @@ bool valley_free_plan(const struct order *order, const struct topo_state *state,
 
 static void touch(struct job *job, uint32_t at)
 {
-	if (job->touched[at])
+	if (job->touched.wanted[at])
 		return;
-	job->touched[at] = 1;
-	job->rows[job->row_count++] = at;
+	job->touched.wanted[at] = 1;
+	job->rows[job->touched.row_count++] = at;
 }
 
 // The lower end of a link that carries packets in one state only. With exact weights the upper one
@@ -297,26 +354,28 @@ static uint32_t add_parents(const struct order *order, uint32_t at, uint8_t *fou
 	return count;
 }
 
-// The touched switches and all above them that valley_walk_edge asks for, from the top.
-static int list_above(struct job *job)
+// What valley_walk_edge asks for.
+static int list_above(const struct job *job, struct area *area)
 {
 	const struct order *order = job->order;
-	uint8_t *found = arena_take_raw(job->scratch, order->topo->switch_count, sizeof(*found));
-	uint32_t *queue = job->list;
-	uint32_t count = job->row_count;
+	const uint32_t switches = order->topo->switch_count;
+	uint8_t *found = arena_take_raw(job->scratch, switches, sizeof(*found));
+	uint32_t count = area->row_count;
 
-	if (found == NULL)
+	area->list = arena_take_raw(job->scratch, switches, sizeof(*area->list));
+	if (found == NULL || area->list == NULL)
 		return -ENOMEM;
-	memcpy(found, job->touched, order->topo->switch_count);
-	memcpy(queue, job->rows, count * sizeof(*queue));
+	memcpy(found, area->wanted, switches);
+	// For now it is the queue of a search upwards.
+	memcpy(area->list, job->rows, count * sizeof(*area->list));
 	for (uint32_t k = 0; k < count; k++)
-		count = add_parents(order, queue[k], found, queue, count);
+		count = add_parents(order, area->list[k], found, area->list, count);
 	for (uint32_t k = 0; k < order->placed_count; k++) {
 		const uint32_t at = order->top_down[k];
 		const bool on_top = order->up_first[at] == order->up_first[at + 1];
 
-		if (job->touched[at] || (found[at] && !on_top))
-			job->list[job->list_count++] = at;
+		if (area->wanted[at] || (found[at] && !on_top))
+			area->list[area->list_count++] = at;
 	}
 	return 0;
 }
@@ -324,27 +383,39 @@ static int list_above(struct job *job)
 static int find_touched(struct job *job, const struct topo_state *before)
 {
 	const uint32_t switches = job->order->topo->switch_count;
+	int rc;
 
-	job->touched = arena_take(job->scratch, switches, sizeof(*job->touched));
 	job->rows = arena_take_raw(job->scratch, switches, sizeof(*job->rows));
-	job->list = arena_take_raw(job->scratch, switches, sizeof(*job->list));
-	if (job->touched == NULL || job->rows == NULL || job->list == NULL)
+	job->touched.wanted = arena_take(job->scratch, switches, sizeof(*job->touched.wanted));
+	job->ends.wanted = arena_take_raw(job->scratch, switches, sizeof(*job->ends.wanted));
+	if (job->rows == NULL || job->touched.wanted == NULL || job->ends.wanted == NULL)
 		return -ENOMEM;
 	touch_changes(job, before);
+	memcpy(job->ends.wanted, job->touched.wanted, switches);
+	job->ends.row_count = job->touched.row_count;
 	// And all below, by links of the topology: what has been lost may be what changed.
-	for (uint32_t k = 0; k < job->row_count; k++)
+	for (uint32_t k = 0; k < job->touched.row_count; k++)
 		touch_children(job, job->rows[k]);
-	return list_above(job);
+	rc = list_above(job, &job->ends);
+	return rc == 0 ? list_above(job, &job->touched) : rc;
 }
 
 static int replan_touched(struct job *job, const struct topo_state *before)
 {
 	int rc = find_touched(job, before);
 
-	if (rc != 0 || job->row_count == 0)
+	if (rc != 0 || job->ends.row_count == 0)
 		return rc;
 	rc = begin(job);
 	return rc == 0 ? plan_classes(job) : rc;
+}
+
+// All over again, without groups that nothing may use any more.
+static bool plan_anew(const struct job *job, struct plan_fault *fault)
+{
+	plan_forget_groups(job->plan);
+	return valley_free_plan(job->order, job->state, job->options, job->scratch, job->plan,
+				fault);
 }
 
 bool valley_free_replan(const struct order *order, const struct topo_state *before,
@@ -364,15 +435,12 @@ bool valley_free_replan(const struct order *order, const struct topo_state *befo
 
 	// What a bound leaves to an edge depends on all the others.
 	if (options->weights == VALLEY_FREE_EXACT && options->churn_rows != VALLEY_FREE_ANY_CHURN)
-		return valley_free_plan(order, after, options, scratch, plan, fault);
+		return plan_anew(&job, fault);
 	*fault = (struct plan_fault){ .kind = PLAN_FAULT_NONE };
 	rc = replan_touched(&job, before);
 	arena_release(scratch, mark);
-	// Groups that nothing uses any more are in the way: begin again without them.
-	if (rc == -EOVERFLOW) {
-		plan_forget_groups(plan);
-		return valley_free_plan(order, after, options, scratch, plan, fault);
-	}
+	if (rc == -EOVERFLOW)
+		return plan_anew(&job, fault);
 	if (rc != 0)
 		return fail(fault, rc);
 	// A link that returns may connect what rows cannot.

@@ -11,7 +11,7 @@
 #include "routing/share.h"
 
 enum {
-	FAR_AWAY = UINT16_MAX,
+	FAR_AWAY = VALLEY_WALK_FAR_AWAY,
 	NOT_MADE = PLAN_LOCAL,
 	THROUGH_SHIFT = 28, // what a link of weight 1 lets through
 	THROUGH_MAX_SHIFT = 46,

@@ -7,6 +7,8 @@
 #include "routing/share.h"
 #include "routing/valley_free.h"
 
+enum { VALLEY_WALK_FAR_AWAY = UINT16_MAX }; // a length: no way
+
 // The way down from a switch.
 struct descent {
 	uint16_t down;        // length of the shortest

@@ -376,6 +376,29 @@ Test(tree, only_a_valley)
 	graph_free(&b.g);
 }
 
+// The same without the cable from 1 to 4 is two parts. When that returns, no row that it touches is
+// without a way, but 0 and 2 are connected now.
+Test(tree, return_that_opens_a_valley)
+{
+	static const struct shape shape = {
+		5, { { 0, 3 }, { 1, 3 }, { 1, 4 }, { 2, 4 } }, 4, { 0, 1, 2 }, 3
+	};
+	struct topo_state whole;
+	struct plan_fault fault;
+	struct bench b;
+
+	make_shape(&b.g, &shape);
+	cr_assert_eq(topo_state_init(&b.g.topo, &b.g.keep, &whole), 0);
+	graph_cut(&b.g, 1, 4, 0);
+	begin(&b, &plain);
+	cr_assert_not(
+		tree_replan(&b.tree, &b.g.state, &whole, &plain, &b.g.scratch, &b.before, &fault));
+	cr_assert_eq(fault.kind, PLAN_FAULT_UNREACHABLE);
+	cr_assert_eq(fault.edge, 0);
+	cr_assert_eq(fault.at, 2);
+	graph_free(&b.g);
+}
+
 // Leaves 0 and 1 below 2 and 3, these below 4. Without 0-3 and 1-2 the way is over 4.
 Test(tree, any_common_ancestor)
 {
