@@ -253,20 +253,6 @@ static void index_nodes(struct draft *d)
 	}
 }
 
-static void add_hex(struct label *label, uint64_t value)
-{
-	static const char digits[] = "0123456789abcdef";
-	bool begun = false;
-
-	for (uint32_t shift = 64; shift > 0; shift -= 4) {
-		const uint32_t digit = value >> (shift - 4) & 15;
-
-		begun = begun || digit != 0 || shift == 4;
-		if (begun)
-			label_add(label, (const char[]){ digits[digit], '\0' });
-	}
-}
-
 // A description as a name, room left for a GUID behind it.
 static struct label name_of(struct scan_word text, uint64_t guid)
 {
@@ -279,13 +265,13 @@ static struct label name_of(struct scan_word text, uint64_t guid)
 		label_add(&label, (const char[]){ c > ' ' && c <= '~' ? c : '_', '\0' });
 	}
 	if (label.len == 0)
-		add_hex(label_add(&label, "node-"), guid);
+		label_hex(label_add(&label, "node-"), guid);
 	return label;
 }
 
 static struct label *add_guid(struct label *label, uint64_t guid)
 {
-	add_hex(label_add(label, "-"), guid);
+	label_hex(label_add(label, "-"), guid);
 	return label;
 }
 

@@ -60,6 +60,21 @@ static inline struct label *label_number(struct label *label, uint64_t number)
 	return label_add(label, digits + at);
 }
 
+static inline struct label *label_hex(struct label *label, uint64_t value)
+{
+	static const char digits[] = "0123456789abcdef";
+	bool begun = false;
+
+	for (uint32_t shift = 64; shift > 0; shift -= 4) {
+		const uint32_t digit = value >> (shift - 4) & 15;
+
+		begun = begun || digit != 0 || shift == 4;
+		if (begun)
+			label_add(label, (const char[]){ digits[digit], '\0' });
+	}
+	return label;
+}
+
 // A text and a number, the usual name.
 static inline struct label label_of(const char *text, uint64_t number)
 {
