@@ -137,10 +137,11 @@ bool maker_end(struct maker *maker, uint32_t line, const char *where, const char
 	       struct maker_end *end)
 {
 	const char *colon = strrchr(text, ':');
-	char name[CONFIG_NAME_BYTES] = "";
+	const size_t len = colon != NULL ? (size_t)(colon - text) : strlen(text);
+	char name[CONFIG_NAME_BYTES];
 
 	*end = (struct maker_end){ 0 };
-	memcpy(name, text, colon != NULL ? (size_t)(colon - text) : strlen(text));
+	snprintf(name, sizeof(name), "%.*s", (int)len, text);
 	if (!maker_switch(maker, line, where, name, &end->at))
 		return false;
 	return colon == NULL || find_port(maker, line, where, colon + 1, end);

@@ -218,12 +218,13 @@ int generate_fat_tree(struct fabric *fabric, const struct generate_options *opti
 	return generate_clos(fabric, options, levels, 3, faults);
 }
 
-// Bandwidth of a leaf's hosts over that of `links` links up, in units of 2^-32; at most 2^20 links
-// of 2^41 bits per second each.
-static uint64_t ratio(const struct generate_options *options, uint64_t hosts, uint64_t links)
+// Bandwidth of a leaf's hosts over that of so many links to each spine, in units of 2^-32; at most
+// 2^20 links of 2^41 bits per second each.
+static uint64_t ratio(const struct generate_options *options,
+		      const struct generate_leaf_spine *shape, uint64_t parallel)
 {
-	const unsigned __int128 down = (unsigned __int128)hosts * options->host.speed_bps;
-	const uint64_t up = links * options->tier[0].speed_bps;
+	const unsigned __int128 down = (unsigned __int128)shape->hosts * options->host.speed_bps;
+	const uint64_t up = shape->spines * parallel * options->tier[0].speed_bps;
 
 	return up > 0 ? (uint64_t)((down << 32) / up) : 0;
 }
@@ -235,12 +236,12 @@ int generate_leaf_spine(struct fabric *fabric, const struct generate_options *op
 	uint32_t parallel = shape->parallel > 0 ? shape->parallel : 1;
 
 	while (shape->parallel == 0 && shape->oversubscription > 0 && parallel < TOPO_DEGREE_MAX &&
-	       ratio(options, shape->hosts, shape->spines * parallel) > shape->oversubscription)
+	       ratio(options, shape, parallel) > shape->oversubscription)
 		parallel++;
 	if (shape->oversubscription > 0 &&
-	    ratio(options, shape->hosts, shape->spines * parallel) > shape->oversubscription)
+	    ratio(options, shape, parallel) > shape->oversubscription)
 		return fail(faults, FABRIC_FAULT_OVERSUBSCRIBED, "leaf_spine",
-			    ratio(options, shape->hosts, shape->spines * parallel) * 100 >> 32,
+			    ratio(options, shape, parallel) * 100 >> 32,
 			    shape->oversubscription * 100 >> 32);
 	levels[0].up = shape->spines * parallel;
 	levels[0].parallel = parallel;

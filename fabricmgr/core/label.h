@@ -4,6 +4,8 @@
 // does not fit is cut.
 #pragma once
 
+#include <string.h>
+
 #include "fabricmgr/core/fabric.h"
 
 struct label {
@@ -16,6 +18,8 @@ static inline uint32_t label_length(const char *text)
 {
 	uint32_t len = 0;
 
+	// That a literal ends with a NUL byte is beyond cppcheck.
+	// cppcheck-suppress arrayIndexOutOfBoundsCond
 	while (len < FABRIC_NAME_BYTES && text[len] != '\0')
 		len++;
 	return len;
@@ -23,11 +27,9 @@ static inline uint32_t label_length(const char *text)
 
 static inline bool label_equal(const char *a, const char *b)
 {
-	uint32_t i = 0;
+	const uint32_t len = label_length(a);
 
-	while (i < FABRIC_NAME_BYTES && a[i] == b[i] && a[i] != '\0')
-		i++;
-	return i == FABRIC_NAME_BYTES || a[i] == b[i];
+	return len == label_length(b) && memcmp(a, b, len) == 0;
 }
 
 static inline struct label *label_add(struct label *label, const char *text)

@@ -98,12 +98,11 @@ Test(plan, tables_are_numbered_by_use)
 {
 	struct plan_table table[2];
 	struct plan plan[2];
+	uint16_t group[2];
 	struct graph g;
 
 	graph_leaf_spine(&g, 4, 3, 1, 1);
 	for (uint32_t i = 0; i < 2; i++) {
-		uint16_t group[2];
-
 		cr_assert_eq(plan_init(&g.topo, &g.keep, &plan[i]), 0);
 		// Made in either order.
 		group[i] = group_of(&plan[i], i == 0 ? 0 : 1, i == 0 ? 1 : 2);
