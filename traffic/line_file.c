@@ -3,7 +3,7 @@
 // Lines of fields.
 //
 // A line that does not fit is an error rather than two lines: what follows would be judged as what
-// it is not. A NUL byte ends its line.
+// it is not. So is one with a NUL byte, behind which nothing of it would be read.
 
 #include "traffic/line_file.h"
 
@@ -51,24 +51,41 @@ static int split(struct line_file *file)
 	return 0;
 }
 
+// Reads the next line, without its end. 1, 0 when there is none, -EINVAL.
+static int read_line(struct line_file *file)
+{
+	uint32_t len = 0;
+	int c = getc(file->file);
+
+	if (c == EOF)
+		return 0;
+	file->line++;
+	for (; c != EOF && c != '\n'; c = getc(file->file)) {
+		if (c == '\0')
+			return line_file_refuse(file, "a NUL byte");
+		if (len == LINE_FILE_BYTES - 1)
+			return line_file_refuse(file, "longer than %d bytes", LINE_FILE_BYTES - 1);
+		file->text[len++] = (char)c;
+	}
+	file->text[len] = '\0';
+	return 1;
+}
+
 int line_file_next(struct line_file *file)
 {
-	int rc = 0;
+	int rc = 1;
 
 	file->field_count = 0;
-	while (rc == 0 && file->field_count == 0) {
-		if (fgets(file->text, sizeof(file->text), file->file) == NULL)
-			break;
-		file->line++;
-		if (strchr(file->text, '\n') == NULL && !feof(file->file))
-			return line_file_refuse(file, "longer than %d bytes", LINE_FILE_BYTES - 2);
-		rc = split(file);
+	while (rc == 1 && file->field_count == 0) {
+		rc = read_line(file);
+		if (rc == 1 && split(file) != 0)
+			rc = -EINVAL;
 	}
-	if (rc == 0 && file->field_count == 0 && ferror(file->file)) {
+	if (rc != -EINVAL && ferror(file->file)) {
 		fprintf(file->errors, "%s: %s\n", file->path, strerror(errno));
 		return -EIO;
 	}
-	return rc != 0 ? rc : file->field_count != 0;
+	return rc;
 }
 
 void line_file_close(struct line_file *file)

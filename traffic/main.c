@@ -27,7 +27,11 @@ static void catch_signals(void)
 {
 	// A second one ends the process at once.
 	const struct sigaction action = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND };
+	struct sigaction before;
 
+	// nohup has it ignored.
+	if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 }
@@ -51,8 +55,10 @@ int main(int argc, char **argv)
 	static struct run run;
 	int status = EXIT_WRONG;
 
+	// Who reads the output may go, as a peer may: that is an error like any other.
+	signal(SIGPIPE, SIG_IGN);
 	switch (options_parse(&config, argc, argv, stdout, stderr)) {
-	case OPTIONS_DONE: return EXIT_SUCCESS;
+	case OPTIONS_DONE: return report_end(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 	case OPTIONS_WRONG: return EXIT_WRONG;
 	case OPTIONS_RUN: break;
 	}

@@ -15,6 +15,7 @@
 #include "traffic/perftest_talk.h"
 #include "traffic/port_host.h"
 #include "traffic/profile.h"
+#include "traffic/report.h"
 #include "traffic/zeroed.h"
 
 enum {
@@ -318,7 +319,7 @@ static int run_session(struct perftest *test, const volatile sig_atomic_t *stop)
 	return *stop || test->failed;
 }
 
-static void report(struct perftest *test)
+static int report(struct perftest *test)
 {
 	const struct run_config *run = &test->config->run;
 	struct perftest_result result = {
@@ -339,6 +340,7 @@ static void report(struct perftest *test)
 		perftest_report_json(&result, stdout);
 	else
 		perftest_report_text(&result, stdout);
+	return report_end(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 int perftest_run(const struct traffic_config *config, const volatile sig_atomic_t *stop)
@@ -359,7 +361,7 @@ int perftest_run(const struct traffic_config *config, const volatile sig_atomic_
 	}
 	status = rc == 0 ? run_session(&test, stop) : 2;
 	if (status == 0)
-		report(&test);
+		status = report(&test);
 	close_test(&test);
 	return status;
 }

@@ -90,13 +90,6 @@ static void add_lcores(struct arguments *args)
 	add(args, "--lcores=0@(%s)", text);
 }
 
-static char runtime_dir[ARG_BYTES];
-
-static void remove_runtime_dir(void)
-{
-	rmdir(runtime_dir);
-}
-
 int port_hosts_start_dpdk(const struct port_host *host, uint32_t count, uint64_t memory_bytes)
 {
 	struct arguments *args = calloc(1, sizeof(*args));
@@ -115,9 +108,10 @@ int port_hosts_start_dpdk(const struct port_host *host, uint32_t count, uint64_t
 	add(args, "--no-shconf");
 	add(args, "--no-telemetry");
 	add(args, "--file-prefix=weft-traffic-%d", getpid());
-	add(args, "--log-level=*:error");
 	// A client that is refused says so at each try; who has no link in the end is said here.
+	// For what is loaded later the EAL takes the first level that fits, not the last.
 	add(args, "--log-level=pmd.net.memif:critical");
+	add(args, "--log-level=*:error");
 	for (uint32_t i = 0; i < count; i++) {
 		if (!spec_is_pci(host[i].device))
 			continue;
@@ -127,11 +121,10 @@ int port_hosts_start_dpdk(const struct port_host *host, uint32_t count, uint64_t
 	}
 	if (nics == 0)
 		add(args, "--no-pci");
-	// What is in its directory the EAL removes when the process ends, but not the directory: a
-	// function that is registered before its own runs after it.
-	atexit(remove_runtime_dir);
 	rc = rte_eal_init(args->argc, args->argv) < 0 ? -rte_errno : 0;
-	snprintf(runtime_dir, sizeof(runtime_dir), "%s", rte_eal_get_runtime_dir());
+	// The EAL makes a directory, puts nothing into it, as it shares nothing, and leaves it
+	// behind.
+	rmdir(rte_eal_get_runtime_dir());
 	if (rc != 0)
 		fprintf(stderr, "weft-traffic: the DPDK environment does not start: %s\n",
 			strerror(-rc));

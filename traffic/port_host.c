@@ -36,10 +36,15 @@ enum {
 	NAP_NS = 20000,
 };
 
-static int fail(const struct port_host *host, const char *what, int rc)
+// Why a port cannot be opened. The EAL and drivers have codes of their own for what is wrong with a
+// device's words, after lines of their own.
+static const char *reason(int rc)
 {
-	fprintf(stderr, "weft-traffic: %s: %s: %s\n", host->device, what, strerror(-rc));
-	return rc;
+	switch (rc) {
+	case -EFAULT: return "no driver has this name";
+	case -EPERM: return "its driver does not take it";
+	}
+	return strerror(-rc);
 }
 
 // The path of a memif socket in a file system; false: it is not in one, or no memif.
@@ -161,18 +166,23 @@ static int configure(struct port_host *host)
 
 int port_hosts_open(struct port_host *host, uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		int rc = make_pool(&host[i], i);
+	uint32_t i;
+	int rc = 0;
 
+	for (i = 0; i < count; i++) {
+		rc = make_pool(&host[i], i);
 		if (rc == 0 && !host[i].open)
 			rc = spec_is_pair(host[i].device) ? join_pair(&host[i], i) :
 							    probe(&host[i]);
 		if (rc == 0)
 			rc = configure(&host[i]);
 		if (rc != 0)
-			return fail(&host[i], "the port cannot be opened", rc);
+			break;
 	}
-	return 0;
+	if (rc != 0)
+		fprintf(stderr, "weft-traffic: %s: the port cannot be opened: %s\n", host[i].device,
+			reason(rc));
+	return rc;
 }
 
 // --- links ------------------------------------------------------------------------------------

@@ -111,6 +111,8 @@ static int open_replay(struct replay *replay)
 	if (rc == -ENOMEM)
 		fputs("weft-traffic: out of memory\n", stderr);
 	if (rc == 0)
+		rc = port_hosts_check_paths(replay->host, replay->host_count);
+	if (rc == 0)
 		rc = port_hosts_start_dpdk(replay->host, replay->host_count,
 					   memory == CONFIG_UNSET ? 0 : memory);
 	replay->has_dpdk = rc == 0;
@@ -187,8 +189,8 @@ static uint32_t turn(struct replay *replay)
 		moved += port_host_transmit(&replay->host[i], &replay->clock);
 	}
 	port_visit_end(&replay->visits);
-	// Not for long before a frame is due.
-	if (moved == 0 && replay->len != 0 &&
+	// Not for long before a frame is due; one that PFC holds may take its time.
+	if (moved == 0 && replay->len != 0 && !replay->offered &&
 	    ns_since(replay->due, clock_now(&replay->clock)) < NEAR_NS)
 		return 1;
 	port_hosts_give_way(moved, &replay->idle);
@@ -342,23 +344,16 @@ static void make_report(struct replay *replay, struct report *out)
 
 static int print(struct replay *replay)
 {
-	struct report *report = calloc(1, sizeof(*report));
+	struct report report = { .rank = calloc(replay->host_count, sizeof(*report.rank)) };
 	int status = EXIT_FAILURE;
 
-	if (report != NULL)
-		report->rank = calloc(replay->host_count, sizeof(*report->rank));
-	if (report == NULL || report->rank == NULL) {
+	if (report.rank == NULL) {
 		fputs("weft-traffic: out of memory\n", stderr);
 	} else {
-		make_report(replay, report);
-		if (!replay->config->run.json)
-			report_text(replay->config, report, stdout);
-		else if (report_json(replay->config, report, stdout) != 0)
-			report->good = 0;
-		status = report->good ? EXIT_SUCCESS : EXIT_FAILURE;
-		free(report->rank);
+		make_report(replay, &report);
+		status = report_print(replay->config, &report);
 	}
-	free(report);
+	report_free(&report);
 	return status;
 }
 

@@ -392,9 +392,16 @@ int report_print(const struct traffic_config *config, const struct report *repor
 		rc = report_json(config, report, stdout);
 	else
 		report_text(config, report, stdout);
-	if (rc != 0 || fflush(stdout) != 0) {
-		fputs("weft-traffic: the report cannot be written\n", stderr);
+	if (report_end(stdout) != 0 || rc != 0)
 		return EXIT_FAILURE;
-	}
 	return report->good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int report_end(FILE *out)
+{
+	// A line that was lost before does not come again with the last ones.
+	if (fflush(out) == 0 && ferror(out) == 0)
+		return 0;
+	fputs("weft-traffic: the output cannot be written\n", stderr);
+	return -EIO;
 }

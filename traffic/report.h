@@ -82,6 +82,9 @@ void report_free(struct report *report);
 // Prints text or JSON as asked for on standard output. The exit status of the program.
 int report_print(const struct traffic_config *config, const struct report *report);
 
+// Behind all that goes to `out`: 0, or -EIO after a line on stderr when some of it was not written.
+int report_end(FILE *out);
+
 void report_text(const struct traffic_config *config, const struct report *report, FILE *out);
 
 // One object and a newline. 0, or -ENOMEM.

@@ -37,8 +37,9 @@ static int place_of(const char *name, char dir[PATH_BYTES], char short_name[PATH
 			strerror(ENAMETOOLONG));
 		return -ENAMETOOLONG;
 	}
+	// The root's slash is all of its name.
 	snprintf(dir, PATH_BYTES, "%.*s",
-		 slash == NULL ? (int)sizeof(run_dir) : (int)(slash - name),
+		 slash == NULL ? (int)sizeof(run_dir) : (int)(slash - name + (slash == name)),
 		 slash == NULL ? run_dir : name);
 	snprintf(short_name, PATH_BYTES, "%.*s", (int)len, file);
 	return 0;

@@ -378,7 +378,6 @@ int verbs_run(const struct traffic_config *config, const volatile sig_atomic_t *
 		.world = (uint32_t)config->run.world,
 		.opened = verbs_now(),
 	};
-	signal(SIGPIPE, SIG_IGN);
 	status = open_rank(&run) == 0 ? run_rank(&run) : 2;
 	close_rank(&run);
 	return status;

@@ -24,6 +24,14 @@ HOST = ('--speed', '1G', '--burst', '20ms', '--retry-timeout', '30s')
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 240
 
+COUNTS = ('lossless_drops', 'retransmits', 'ce_marked', 'cnps', 'pauses_received')
+
+
+def line_bytes(op, size, mtu=1024):
+    """A message on the line: Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, and 24 of FCS, preamble and gap."""
+    once = {'write': 16, 'send': 0, 'read': 8 if size > mtu else 4}[op]
+    return -(-size // mtu) * (58 + 24) + once + size
+
 
 def catches(pid, number):
     mask = re.search(r'^SigCgt:\s*(\w+)$', Path(f'/proc/{pid}/status').read_text(), re.M)[1]
@@ -85,6 +93,50 @@ class Traffic(lab.SmokeTest):
             self.assert_clean(report)
             self.assertEqual((report['iterations'], report['wrong']), (5, 0))
             self.assertGreater(report['checked'], 0)
+
+    def test_keys(self):
+        """What scripts rely on is there in the report of every workload, and fits what else it says."""
+        switch = self.switch('keys', 4)
+        trace = self.dir / 'keys.trace'
+        trace.write_text('0 0 1 64K\n0 2 1 64K\n')
+        size, piece = 65536, 16384
+        ring = piece / line_bytes('write', piece)
+        write = size / line_bytes('write', size)
+        for words, ceiling, bus in (
+                (('write',), 2 * write, None), (('send',), 2 * size / line_bytes('send', size), None),
+                (('read',), 2 * size / line_bytes('read', size), None),
+                (('incast',), write, None), (('permutation',), 4 * write, None), (('mesh',), 4 * write, None),
+                (('victim',), 1.5 * write, None),      # two go to host 0, and two come from host 1
+                (('trace', '--trace', str(trace)), write, None), (('write', '--load', '10%'), 2 * write, None),
+                (('all-reduce',), ring, 1.5), (('all-gather',), ring, 0.75), (('reduce-scatter',), ring, 0.75),
+                (('all-to-all',), ring, 0.75), (('all-reduce', '--algorithm', 'tree'), None, 1.5),
+                (('moe',), None, None)):
+            with self.subTest(words):
+                report = self.run_hosts('keys', 4, *words, '--size', '64K', '--iters', '2')
+                self.assert_clean(report)
+                self.assertTrue(all(isinstance(report[key], int) and report[key] >= 0 for key in COUNTS))
+                self.assertTrue(0 < report['jain'] <= 1)
+                self.assertTrue(0 < report['latency_p50_us'] <= report['latency_p99_us'])
+                self.assertAlmostEqual(report['ceiling_ratio'], report['goodput_gbps'] / report['ceiling_gbps'], 6)
+                if ceiling is not None:
+                    self.assertAlmostEqual(report['ceiling_gbps'], ceiling, 6)
+                if words[0] in ('moe', 'all-to-all', 'all-reduce', 'all-gather', 'reduce-scatter'):
+                    self.assert_collective(report, bus)
+                else:
+                    self.assertGreaterEqual(report['goodput_gbps'], 8e-9 * report['bytes'] / report['seconds'])
+        self.assertEqual(lab.drops(switch), [])
+        self.assert_conserved(switch)
+
+    def assert_collective(self, report, bus):
+        self.assertAlmostEqual(report['algbw_gbs'], report['size_bytes'] / report['time_us'] / 1e3, 6)
+        if bus is not None:
+            self.assertAlmostEqual(report['busbw_gbs'], report['algbw_gbs'] * bus, 6)
+        self.assertGreaterEqual(report['busbw_gbs'], 0.5 * report['algbw_gbs'])
+        self.assertAlmostEqual(report['ideal_ratio'], report['ideal_us'] / report['time_us'], 6)
+        self.assertAlmostEqual(report['ideal_ratio'], report['ceiling_ratio'], 6)
+        self.assertEqual(report['wrong'], 0)
+        self.assertIn(report['slowest_rank'], range(4))
+        self.assertIn(report['cause'], ('none', 'port', 'paused', 'marked', 'retransmitted'))
 
     def test_troubles(self):
         """What is wrong with a host on purpose shows, is recovered from, and is said by the exit status."""
@@ -320,6 +372,7 @@ class Traffic(lab.SmokeTest):
             lab.wait_for(lambda: switch.get('/v1/stats')['switch']['tx_packets'] > before + 2000, 60, 'packets')
             hosts.kill()
             hosts.communicate()
+            self.assert_gone(hosts)
             switch.wait_link('Ethernet0', up=False)
         self.assertIsNone(switch.process.poll())
         self.assert_conserved(switch)
@@ -392,7 +445,7 @@ class Traffic(lab.SmokeTest):
             # Behind that moment a signal no longer just kills it.
             lab.wait_for(lambda: catches(process.pid, signal.SIGINT), 10, 'a handler of SIGINT')
             time.sleep(dice.random() * 0.5)
-            process.send_signal(signal.SIGTERM if n % 2 else signal.SIGINT)
+            process.send_signal((signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[n % 3])
             out, err = process.communicate(timeout=PATIENCE)
             # Before there was a link there is nothing to report.
             self.assertIn(process.returncode, (0, 1), err)
@@ -403,8 +456,31 @@ class Traffic(lab.SmokeTest):
     def test_no_switch(self):
         """Ports without a link are named."""
         _, err = self.end(self.start('write', '--hosts', f'memif:{self.dir}/none{{0-1}}', '--link-timeout', '200ms'), 2)
+        self.assertEqual(err.count('\n'), 2, err)      # without the driver's own words
         for rank in (0, 1):
             self.assertIn(f'host {rank}: no link: net_memif{rank},role=client,socket={self.dir}/none{rank}', err)
+
+    def test_no_device(self):
+        for device, says in (('nosuch{0-1}', 'nosuch0: the port cannot be opened: no driver has this name'),
+                             ('net_af_packet{0-1},iface=nosuch', 'its driver does not take it')):
+            _, err = self.end(self.start('write', '--hosts', device), 2)
+            self.assertIn(says, err)
+
+    def test_output_fails(self):
+        """A full disk is an error, and so is a reader that has gone."""
+        capture = ROOT / 'tests/data/captures/kinds.pcap'
+        for words in (('--help',), ('write', '--hosts', 'pair', '--dump'), ('write', '--hosts', 'pair', '--iters', '1'),
+                      ('all-reduce', '--hosts', 'pair', '--size', '4K', '--json'),
+                      ('replay', '--hosts', 'pair', '--pcap', str(capture), '--json')):
+            reader, closed = os.pipe()
+            os.close(reader)
+            with open('/dev/full', 'wb') as full:
+                for out in (full, closed):
+                    done = subprocess.run([TRAFFIC, *words], stdout=out, stderr=subprocess.PIPE, text=True, check=False,
+                                          timeout=PATIENCE)
+                    self.assertEqual((done.returncode, done.stderr),
+                                     (1, 'weft-traffic: the output cannot be written\n'), words)
+            os.close(closed)
 
     def test_switch_goes(self):
         """A run whose links go away ends, says whose, and prints what was measured."""

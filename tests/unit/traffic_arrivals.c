@@ -108,7 +108,30 @@ Test(traffic_arrivals, long_line)
 	cr_expect_lt(sizes_file_read(path, errors, &sizes), 0);
 	fclose(errors);
 	unlink(path);
-	cr_expect_not_null(strstr(said, ":1: longer than 254 bytes\n"), "%s", said);
+	cr_expect_not_null(strstr(said, ":1: longer than 255 bytes\n"), "%s", said);
+	free(said);
+}
+
+// Behind it the rest of the line would not be read.
+Test(traffic_arrivals, nul_byte)
+{
+	static const char text[] = "10 50\n20\0 60\n30 100\n";
+	char path[TEXT_FILE_PATH];
+	char *said = NULL;
+	size_t len;
+	struct sizes sizes;
+	FILE *errors = open_memstream(&said, &len);
+	FILE *file;
+
+	text_file_make("", path);
+	file = fopen(path, "w");
+	cr_assert_not_null(file);
+	cr_assert_eq(fwrite(text, 1, sizeof(text) - 1, file), sizeof(text) - 1);
+	fclose(file);
+	cr_expect_lt(sizes_file_read(path, errors, &sizes), 0);
+	fclose(errors);
+	unlink(path);
+	cr_expect_not_null(strstr(said, ":2: a NUL byte\n"), "%s", said);
 	free(said);
 }
 
