@@ -11,6 +11,7 @@
 #include "cli/capture.h"
 #include "cli/complete.h"
 #include "cli/config.h"
+#include "cli/plan.h"
 #include "cli/run.h"
 
 // Help about words, be they behind "help" or before --help.
@@ -31,8 +32,10 @@ static int help(struct options *options)
 	else
 		command_help(words, options->word_count, stdout);
 	if (options->word_count == 0)
-		fprintf(stdout, "  weft %-56s %s\n", "config ...",
-			"change a running switch; see weft config");
+		fprintf(stdout, "  weft %-56s %s\n  weft %-56s %s\n  weft %-56s %s\n", "config ...",
+			"change a running switch; see weft config", "plan FABRIC ...",
+			"routes of a fabric, proven and measured; see weft plan --help",
+			"trace FABRIC FROM TO ...", "every path between two hosts of a fabric");
 	fputc('\n', stdout);
 	options_help(stdout);
 	fputs("\nWords may be cut short while it is clear which one is meant.\n"
@@ -55,6 +58,10 @@ int main(int argc, char **argv)
 		complete_print(argc - 3, argv + 3);
 		return EXIT_DONE;
 	}
+	if (argc > 1 && strcmp(argv[1], "plan") == 0)
+		return plan_run(argc - 2, argv + 2);
+	if (argc > 1 && strcmp(argv[1], "trace") == 0)
+		return trace_run(argc - 2, argv + 2);
 	if (options_parse(argc, argv, &options) < 0)
 		return EXIT_USAGE;
 	if (options.version) {

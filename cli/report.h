@@ -34,7 +34,7 @@ struct table {
 	json_t *rows;   // array of arrays, a cell per column; null is shown as "-"
 };
 
-enum { REPORT_TABLES_MAX = 4 };
+enum { REPORT_TABLES_MAX = 6 };
 
 struct report {
 	struct table table[REPORT_TABLES_MAX];

@@ -88,6 +88,11 @@ static const struct config_knob ignore_knobs[] = {
 #include "schema/intent.def"
 };
 
+#define CLASS_KNOB(...) KNOB(intent_class, __VA_ARGS__)
+static const struct config_knob class_knobs[] = {
+#include "schema/intent.def"
+};
+
 #define TENANT_KNOB(...) KNOB(intent_tenant, __VA_ARGS__)
 static const struct config_knob tenant_knobs[] = {
 #include "schema/intent.def"
@@ -121,6 +126,7 @@ const struct config_table intent_tables[INTENT_TABLE_COUNT] = {
 	ROWS("uplinks", uplink_knobs, uplink, 2, ORDERED),
 	ROWS("roots", root_knobs, root, 1, ORDERED),
 	ROWS("ignore", ignore_knobs, ignore, 1, ANY_ORDER),
+	ROWS("classes", class_knobs, class, 1, ORDERED),
 	ROWS("tenants", tenant_knobs, tenant, 2, ORDERED),
 };
 

@@ -9,6 +9,7 @@
 #include "schema/config.h"
 
 enum {
+	INTENT_CLASS_MAX = 8,
 	INTENT_CLOS_MAX = 8,
 	INTENT_TWIST_MAX = 30,
 	INTENT_NODE_MAX = 65535,
@@ -17,12 +18,13 @@ enum {
 	INTENT_UPLINK_MAX = 1024,
 	INTENT_TENANT_MAX = 4095,
 	INTENT_NAME_MAX = 65535,
-	INTENT_TABLE_COUNT = 16,
+	INTENT_TABLE_COUNT = 17,
 };
 
 // Words of the knobs, in order.
 enum { INTENT_SINGLE, INTENT_DUAL, INTENT_RAILS };
 enum { INTENT_FLAT, INTENT_PER_LEAF };
+enum { INTENT_PLAIN, INTENT_EXACT };
 
 #define FABRIC_KNOB(key, kind, ...) CONFIG_FIELD(kind, key);
 struct intent_fabric {
@@ -114,6 +116,12 @@ struct intent_ignore {
 #include "schema/intent.def"
 };
 
+#define CLASS_KNOB(key, kind, ...) CONFIG_FIELD(kind, key);
+struct intent_class {
+	uint32_t line;
+#include "schema/intent.def"
+};
+
 #define TENANT_KNOB(key, kind, ...) CONFIG_FIELD(kind, key);
 struct intent_tenant {
 	uint32_t line;
@@ -150,6 +158,8 @@ struct intent {
 	struct intent_root root[INTENT_NAME_MAX];
 	uint32_t ignore_count;
 	struct intent_ignore ignore[INTENT_NAME_MAX];
+	uint32_t class_count;
+	struct intent_class class[INTENT_CLASS_MAX];
 	uint32_t tenant_count;
 	struct intent_tenant tenant[INTENT_TENANT_MAX];
 };

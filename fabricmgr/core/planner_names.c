@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Plans in words: engines know numbers, and people know the names that the fabric gives to them.
+// Whoever prints puts the names into the sentence.
+
+#include "fabricmgr/core/planner.h"
+
+struct label planner_link_name(const struct fabric *fabric, const struct fabric_graph *graph,
+			       uint32_t link)
+{
+	struct label label = { .len = 0 };
+	const struct fabric_switch *sw;
+	char port[FABRIC_NAME_BYTES];
+
+	if (link >= graph->topo.link_count)
+		return label;
+	sw = &fabric->switches[graph->topo.link_switch[link]];
+	label_add(label_add(&label, sw->name), ":");
+	label_add(&label, fabric_port_name(sw, graph->topo.link_port[link], port));
+	return label;
+}
+
+static struct label switch_name(const struct fabric *fabric, uint32_t at)
+{
+	struct label label = { .len = 0 };
+
+	label_add(&label, at < fabric->switch_count ? fabric->switches[at].name : "the fabric");
+	return label;
+}
+
+static struct label edge_name(const struct fabric *fabric, const struct fabric_graph *graph,
+			      uint32_t edge)
+{
+	return switch_name(fabric, edge < graph->topo.edge_count ? graph->topo.edge_switch[edge] :
+								   FABRIC_NONE);
+}
+
+const char *planner_fault_text(const struct fabric *fabric, const struct fabric_graph *graph,
+			       const struct plan_fault *fault, struct label *object,
+			       struct label *detail)
+{
+	*object = switch_name(fabric, fault->at);
+	*detail = switch_name(fabric, fault->other);
+	switch (fault->kind) {
+	case PLAN_FAULT_NONE: return "nothing is wrong";
+	case PLAN_FAULT_MEMORY: return "memory is short";
+	case PLAN_FAULT_NOT_A_TREE:
+		return "it is not a tree: %o and %d are on one level and have a link";
+	case PLAN_FAULT_NOT_A_TORUS: return "it is not a Torus: %o does not fit the dimensions";
+	case PLAN_FAULT_COORDINATES: return "%o and %d are at the same place";
+	case PLAN_FAULT_DATELINE:
+		*object = planner_link_name(fabric, graph, fault->link);
+		return "the ends of the link at %o disagree about where the ring is closed";
+	case PLAN_FAULT_UNREACHABLE:
+		*detail = edge_name(fabric, graph, fault->edge);
+		return "%o is connected to %d, but no way there is free of deadlock";
+	case PLAN_FAULT_LANES:
+		*detail = edge_name(fabric, graph, fault->edge);
+		return "the way from %o to %d needs more lanes than there are";
+	case PLAN_FAULT_ROOT: return "no root is left: %o";
+	case PLAN_FAULT_GROUPS: return "there are too many different groups";
+	}
+	return "";
+}
+
+struct label planner_tier_name(const struct planner *planner, uint32_t tier)
+{
+	static const char dims[] = "xyzabc";
+	struct label label = { .len = 0 };
+
+	if (planner->engine != PLANNER_TORUS || tier >= sizeof(dims) - 1)
+		return label_of("tier", tier + 1);
+	label.text[0] = dims[tier];
+	label.text[1] = '\0';
+	label.len = 1;
+	return label;
+}

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Golden test of weft plan and weft trace: runs the commands of the ```console blocks of a guide
+# in a directory with copies of the example intents, and compares what they print and how they end.
+# Processor times and memory differ from run to run and are shown as 0.
+#
+# usage: test_plan.py WEFT GUIDE INTENT... [--update]
+# --update writes the guide anew; read the difference before it is believed.
+"""Compares the output of weft plan and weft trace with a guide."""
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from test_cli import LIMIT_S, read_guide, report
+
+
+def run(weft, command):
+    """Output and exit status of a line; besides weft, what a reader may do with tables."""
+    words = shlex.split(command)
+    program = {'weft': [weft], 'cat': ['cat'], 'sed': ['sed'], 'ls': ['ls']}[words[0]]
+    done = subprocess.run(program + words[1:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env={**os.environ, 'LC_ALL': 'C'}, timeout=LIMIT_S, check=False)
+    text = re.sub(r'("(?:\w+_cpu_ms|rss_kb)": )[0-9.e-]+', r'\g<1>0', done.stdout.decode())
+    return text + (f'[exit {done.returncode}]\n' if done.returncode else '')
+
+
+def main():
+    update = '--update' in sys.argv
+    words = [word for word in sys.argv[1:] if word != '--update']
+    weft, guide = os.path.abspath(words[0]), Path(words[1]).resolve()
+    intents = [Path(word).resolve() for word in words[2:]]
+    cases, rest = read_guide(guide)
+    with tempfile.TemporaryDirectory(prefix='weft-plan-') as scratch:
+        os.chdir(scratch)
+        for intent in intents:
+            shutil.copy(intent, scratch)
+        have = [run(weft, command) for _, command, _ in cases]
+        for intent in intents:
+            shutil.copy(intent, scratch)
+            cases.append(('', f'weft plan {intent.name} --check', ''))
+            checked = run(weft, f'weft plan {intent.name} --check')
+            have.append('' if re.match(r'\S+: \d+ hosts, \d+ switches, \d+ links\n$', checked)
+                        else checked)
+        os.chdir('/')
+    if not update:
+        return 0 if report(cases, have) else 1
+    text = ''
+    for (before, command, _), out in list(zip(cases, have))[:-len(intents)]:
+        gap = '\n' if text and not before else ''
+        text += f'{before}{gap}$ {command}\n{out}'
+    guide.write_text(text + rest)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

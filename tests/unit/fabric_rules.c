@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What goes with routes: priorities for classes and lanes, headroom and thresholds of ports, and
+// what tenants may send to. Prefixes are checked against every address there is; numbers come from
+// the text of the rules or from arithmetic.
+
+#include "fabricmgr/core/qos.h"
+#include "fabricmgr/core/tenants.h"
+
+#include <stdio.h>
+
+#include "fabricmgr/core/address.h"
+#include "fabricmgr/core/generate.h"
+#include "pfc/pfc.h"
+#include "tests/rig/graph.h"
+#include "tests/table.h"
+
+static struct arena keep;
+static struct arena scratch;
+
+static const struct generate_options plain = {
+	.host = { 25000000000, 2000, 1 },
+	.tier = { { 100000000000, 5000, 1 }, { 100000000000, 99000, 1 } },
+	.attach = 1,
+};
+
+static void make(struct fabric *fabric, uint32_t k)
+{
+	const struct address_plan addresses = {
+		.subnet = { IP_V4, 8, { 10 } },
+		.subnet6 = { IP_V6, 64, { 0xfd } },
+	};
+	struct fabric_faults faults = { .count = 0 };
+
+	keep = graph_arena();
+	scratch = graph_arena();
+	cr_assert_eq(fabric_init(fabric, &keep), 0);
+	cr_assert_eq(generate_fat_tree(fabric, &plain, k, &faults), 0);
+	cr_assert_eq(fabric_finish(fabric, &scratch, &faults), 0);
+	cr_assert_eq(fabric_address(fabric, &addresses, &scratch, &faults), 0);
+}
+
+// --- priorities -------------------------------------------------------------------------------
+
+static const struct {
+	const char *what;
+	uint32_t lossless;
+	uint32_t lossy;
+	uint32_t lanes;
+	uint32_t needed;
+	const char *want; // per priority: . free, o other, n notification, else class x 4 + lane
+} prio_rows[] = {
+	{ "RoCE on a tree", 1, 0, 1, 3, "o..0..n." },
+	{ "RoCE on a Torus", 1, 0, 2, 4, "o..01.n." },
+	{ "four lanes go round 6", 1, 0, 4, 6, "o..012n3" },
+	{ "two classes on two lanes", 2, 0, 2, 6, "o..014n5" },
+	{ "and a lossy one begin at 1", 2, 1, 2, 7, "o01458n." },
+	{ "three lanes and two classes fill all", 2, 0, 3, 8, "o01245n6" },
+	{ "four lanes of two classes are too many", 2, 0, 4, 10, "o.....n." },
+};
+
+TABLE_TEST(qos, priorities, row, prio_rows)
+{
+	struct qos_options options = { .class_count = row->lossless + row->lossy,
+				       .lanes = row->lanes,
+				       .mtu = 9100,
+				       .ring_frames = 256,
+				       .cell_bytes = 1 };
+	struct fabric fabric;
+	struct qos qos;
+	bool short_of_memory;
+
+	make(&fabric, 4);
+	for (uint32_t i = 0; i < row->lossless; i++)
+		options.class[i].lossless = true;
+	cr_assert_eq(qos_plan(&fabric, &options, &scratch, &qos, &short_of_memory),
+		     row->needed <= 8, "%s", row->what);
+	cr_assert_not(short_of_memory);
+	cr_assert_eq(qos.prio_count, row->needed, "%s", row->what);
+	for (uint32_t i = 0; i < PRIO_COUNT; i++) {
+		const struct qos_prio *prio = &qos.prio[i];
+		const bool is_class = prio->class < options.class_count;
+		char have = '.';
+
+		if (prio->use == QOS_CNP)
+			have = 'n';
+		else if (prio->use != QOS_FREE)
+			have = is_class ? (char)('0' + prio->class * 4 + prio->lane) : 'o';
+		cr_assert_eq(have, row->want[i], "%s: priority %u is %c", row->what, i, have);
+	}
+}
+
+Test(qos, ports)
+{
+	const struct qos_options options = { .class = { { .lossless = true } },
+					     .class_count = 1,
+					     .lanes = 2,
+					     .mtu = 9100,
+					     .ring_frames = 64,
+					     .cell_bytes = 1,
+					     .gap_ns = 1000 };
+	// 99 m are 500 ns each way.
+	struct headroom_path path = { .class = HEADROOM_WIRE,
+				      .bps = 100000000000,
+				      .delay_ns = 500,
+				      .gap_ns = 1000,
+				      .ring_frames = 64,
+				      .ahead_frames = 65,
+				      .peer_frames = 64,
+				      .burst_frames = 1,
+				      .frame_bytes = 9118,
+				      .cell_bytes = 1 };
+	struct fabric fabric;
+	struct qos qos;
+	bool short_of_memory;
+
+	make(&fabric, 4);
+	cr_assert(qos_plan(&fabric, &options, &scratch, &qos, &short_of_memory));
+	cr_assert_eq(qos.ports_count, 3);
+	cr_assert(qos.ports[0].to_host);
+	cr_assert_eq(qos.ports[0].count, 16);
+	// 12 microseconds of 25G are 37,500 bytes, of 100G 150,000.
+	cr_assert_eq(qos.ports[0].ecn_min_bytes, 37500);
+	cr_assert_eq(qos.ports[1].ecn_min_bytes, 150000);
+	cr_assert_eq(qos.ports[1].ecn_max_bytes, 1500000);
+	cr_assert_eq(qos.ports[2].count, 32, "both ends of 16 cables to cores");
+	path.response_ns = headroom_response_ns(&headroom_asic_virtual, path.bps);
+	cr_assert_eq(qos.ports[2].headroom_bytes, headroom_class_bytes(&path));
+	// A core has four long cables, each with two lanes of one class.
+	cr_assert_eq(qos.headroom_worst, 8 * qos.ports[2].headroom_bytes);
+}
+
+// --- tenants ----------------------------------------------------------------------------------
+
+static bool covered(const struct tenants *tenants, uint32_t tenant, const struct ip_prefix *ip)
+{
+	for (uint32_t i = 0; i < tenants->rule_count; i++) {
+		const struct tenant_rule *rule = &tenants->rule[i];
+
+		if (rule->tenant == tenant && rule->to.family == ip->family &&
+		    ip_prefix_holds(&rule->to, ip->address))
+			return true;
+	}
+	return false;
+}
+
+// The rules of tenants, and that they are exactly what is allowed.
+static void check_rules(const struct fabric *fabric, const struct tenants *tenants)
+{
+	uint64_t allowed = 0;
+
+	for (uint32_t i = 0; i < fabric->host_port_count * fabric->host_port_count; i++) {
+		const uint32_t a = i / fabric->host_port_count;
+		const uint32_t b = i % fabric->host_port_count;
+		const bool want = fabric_allows(fabric, a, b);
+		const uint32_t tenant = fabric->hosts[a].tenant;
+
+		allowed += want && a != b;
+		if (tenant == 0)
+			continue;
+		cr_assert_eq(covered(tenants, tenant, &fabric->host_ports[b].ip), want,
+			     "from %u to %u", a, b);
+		cr_assert_eq(covered(tenants, tenant, &fabric->host_ports[b].ip6), want);
+	}
+	cr_assert_eq(tenants->allowed_pairs, allowed);
+	for (uint32_t i = 0; i < tenants->rule_count; i++)
+		cr_assert(ip_prefix_canonical(&tenants->rule[i].to));
+}
+
+static const struct {
+	const char *what;
+	const char *of; // tenant of each of the 16 hosts
+	uint32_t rules; // of both families
+} tenant_rows[] = {
+	{ "nobody's", "0000000000000000", 0 },
+	// Hosts are 10.0.0.2 to 10.0.0.17: .2/31 .4/30 .8/29 .16/31.
+	{ "all of one", "1111111111111111", 8 },
+	// .2/31 .4/30 .8/31 and .10/31 .12/30 .16/31.
+	{ "halves", "1111111122222222", 12 },
+	{ "every other one", "1212121212121212", 32 },
+	// One of nobody's, .17: red .2/31, .4/30, .8/31, .17; blue .10/31, .12/30, .16/31.
+	{ "a host for all", "1111111122222220", 14 },
+};
+
+TABLE_TEST(tenants, rules, row, tenant_rows)
+{
+	struct tenants tenants;
+	struct fabric fabric;
+
+	make(&fabric, 4);
+	for (uint32_t i = 0; i < 16; i++) {
+		const char name[] = { row->of[i], '\0' };
+
+		fabric.hosts[i].tenant = row->of[i] == '0' ? 0 : fabric_tenant(&fabric, name);
+	}
+	cr_assert_eq(tenants_plan(&fabric, &keep, &scratch, &tenants), 0);
+	cr_assert_eq(tenants.rule_count, row->rules, "%s: %u", row->what, tenants.rule_count);
+	cr_assert_eq(tenants.pairs, 16 * 15);
+	check_rules(&fabric, &tenants);
+}
+
+SEED_TEST(tenants, any_mix, rng, 20)
+{
+	struct tenants tenants;
+	struct fabric fabric;
+
+	make(&fabric, 6);
+	for (uint32_t i = 0; i < fabric.host_count; i++) {
+		const char name[] = { (char)('0' + rng_below(rng, 4)), '\0' };
+
+		fabric.hosts[i].tenant = name[0] == '0' ? 0 : fabric_tenant(&fabric, name);
+	}
+	cr_assert_eq(tenants_plan(&fabric, &keep, &scratch, &tenants), 0);
+	check_rules(&fabric, &tenants);
+}
