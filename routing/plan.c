@@ -97,29 +97,12 @@ int plan_init(const struct topo *topo, struct arena *keep, struct plan *plan)
 	return 0;
 }
 
-static int copy_rules(const struct topo *topo, const struct turn_rules *from, struct arena *keep,
-		      struct turn_rules *rules)
-{
-	const uint32_t classes = from->class_count;
-
-	if (turn_rules_init(topo, from->lane_count, classes, from->exception_count, keep, rules) !=
-	    0)
-		return -ENOMEM;
-	memcpy(rules->link_class, from->link_class, topo->link_count);
-	memcpy(rules->lane, from->lane, (size_t)classes * classes * LANE_MAX);
-	rules->exception_count = from->exception_count;
-	if (from->exception_count != 0)
-		memcpy(rules->exception, from->exception,
-		       from->exception_count * sizeof(*from->exception));
-	return 0;
-}
-
 int plan_copy(const struct topo *topo, const struct plan *from, struct arena *keep,
 	      struct plan *plan)
 {
 	*plan = *from;
 	plan->keep = keep;
-	if (take(topo, plan) != 0 || copy_rules(topo, &from->turns, keep, &plan->turns) != 0)
+	if (take(topo, plan) != 0 || turn_rules_copy(topo, &from->turns, keep, &plan->turns) != 0)
 		return -ENOMEM;
 	memcpy(plan->row, from->row,
 	       (size_t)topo->edge_count * topo->switch_count * sizeof(*plan->row));
@@ -135,9 +118,8 @@ static bool same_hops(const struct plan_hop *a, const struct plan_hop *b, uint32
 	return memcmp(a, b, count * sizeof(*a)) == 0;
 }
 
-// The number of a group of `plan` with these hops, or PLAN_NONE.
-static uint16_t find_group(const struct plan *plan, const struct plan_hop *hops, uint32_t count,
-			   uint32_t pin)
+uint16_t plan_find_group(const struct plan *plan, const struct plan_hop *hops, uint32_t count,
+			 uint32_t pin)
 {
 	const uint32_t mask = plan->bucket_count - 1;
 
@@ -189,7 +171,7 @@ int plan_group(struct plan *plan, const struct plan_hop *hops, uint32_t count, u
 	if (count == 0)
 		return 0;
 	WEFT_CHECK(count <= PLAN_HOP_MAX);
-	*group = find_group(plan, hops, count, pin);
+	*group = plan_find_group(plan, hops, count, pin);
 	if (*group != PLAN_NONE)
 		return 0;
 	rc = add_group(plan, hops, count, pin);
@@ -247,6 +229,23 @@ int turn_rules_init(const struct topo *topo, uint32_t lane_count, uint32_t class
 	return 0;
 }
 
+int turn_rules_copy(const struct topo *topo, const struct turn_rules *from, struct arena *keep,
+		    struct turn_rules *rules)
+{
+	const uint32_t classes = from->class_count;
+
+	if (turn_rules_init(topo, from->lane_count, classes, from->exception_count, keep, rules) !=
+	    0)
+		return -ENOMEM;
+	memcpy(rules->link_class, from->link_class, topo->link_count);
+	memcpy(rules->lane, from->lane, (size_t)classes * classes * LANE_MAX);
+	rules->exception_count = from->exception_count;
+	if (from->exception_count != 0)
+		memcpy(rules->exception, from->exception,
+		       from->exception_count * sizeof(*from->exception));
+	return 0;
+}
+
 static int compare_exception(const struct turn_exception *a, uint32_t in, uint32_t out,
 			     uint32_t lane)
 {
@@ -257,25 +256,31 @@ static int compare_exception(const struct turn_exception *a, uint32_t in, uint32
 	return (int)a->lane - (int)lane;
 }
 
-static const struct turn_exception *find_exception(const struct turn_rules *rules, uint32_t in,
-						   uint32_t out, uint32_t lane)
+uint32_t turn_rules_seek(const struct turn_rules *rules, uint32_t in, uint32_t out, uint32_t lane)
 {
 	uint32_t low = 0;
 	uint32_t high = rules->exception_count;
 
 	while (low < high) {
 		const uint32_t middle = low + (high - low) / 2;
-		const struct turn_exception *e = &rules->exception[middle];
-		const int order = compare_exception(e, in, out, lane);
 
-		if (order == 0)
-			return e;
-		if (order < 0)
+		if (compare_exception(&rules->exception[middle], in, out, lane) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return NULL;
+	return low;
+}
+
+static const struct turn_exception *find_exception(const struct turn_rules *rules, uint32_t in,
+						   uint32_t out, uint32_t lane)
+{
+	const uint32_t at = turn_rules_seek(rules, in, out, lane);
+	const struct turn_exception *e = &rules->exception[at];
+
+	if (at == rules->exception_count || compare_exception(e, in, out, lane) != 0)
+		return NULL;
+	return e;
 }
 
 uint8_t turn_rules_get(const struct turn_rules *rules, uint32_t in, uint32_t out, uint32_t lane)
@@ -372,8 +377,8 @@ int plan_diff(const struct plan *before, const struct plan *after, struct arena 
 	for (uint32_t g = 0; g < after->group_count; g++) {
 		const struct plan_group *group = &after->group[g];
 
-		c.earlier[g] = find_group(before, after->hop + group->first, group->hop_count,
-					  group->pin);
+		c.earlier[g] = plan_find_group(before, after->hop + group->first, group->hop_count,
+					       group->pin);
 	}
 	mark_changed(&c, changed);
 	for (uint32_t s = 0; s < after->switch_count; s++) {

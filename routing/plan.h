@@ -93,6 +93,10 @@ int plan_copy(const struct topo *topo, const struct plan *from, struct arena *ke
 int plan_group(struct plan *plan, const struct plan_hop *hops, uint32_t count, uint32_t pin,
 	       uint16_t *group);
 
+// The number of the group with just these, PLAN_NONE when the plan has none.
+uint16_t plan_find_group(const struct plan *plan, const struct plan_hop *hops, uint32_t count,
+			 uint32_t pin);
+
 // All hops of weight 1, none pinned: the group of plain ECMP.
 int plan_group_plain(struct plan *plan, const uint16_t *links, uint32_t count, uint16_t *group);
 
@@ -115,6 +119,13 @@ bool plan_same(const struct plan *a, uint16_t row_a, const struct plan *b, uint1
 // Lays out rules of turns: classes with everything denied, and room for exceptions. 0, or -ENOMEM.
 int turn_rules_init(const struct topo *topo, uint32_t lane_count, uint32_t class_count,
 		    uint32_t exception_room, struct arena *keep, struct turn_rules *rules);
+
+// A copy with no room for more exceptions. 0, or -ENOMEM.
+int turn_rules_copy(const struct topo *topo, const struct turn_rules *from, struct arena *keep,
+		    struct turn_rules *rules);
+
+// The place of the first exception that is not before this one.
+uint32_t turn_rules_seek(const struct turn_rules *rules, uint32_t in, uint32_t out, uint32_t lane);
 
 static inline void turn_rules_allow(struct turn_rules *rules, uint32_t in_class, uint32_t out_class,
 				    uint32_t lane, uint32_t to)
