@@ -197,7 +197,7 @@ static bool add_engine(const char *name, const char *where, struct planner_optio
 	if (near.best != NULL)
 		fprintf(errors, "; did you mean %s?\n", near.best);
 	else
-		fputs("; allowed: tree, dmodk, torus, minhop, updown\n", errors);
+		fputs("; allowed: tree, dmodk, torus, hybrid, minhop, updown\n", errors);
 	return false;
 }
 

@@ -11,7 +11,7 @@
 
 const char *const planner_engine_names[PLANNER_ENGINES] = {
 	[PLANNER_TREE] = "tree",     [PLANNER_DMODK] = "dmodk",   [PLANNER_TORUS] = "torus",
-	[PLANNER_MINHOP] = "minhop", [PLANNER_UPDOWN] = "updown",
+	[PLANNER_HYBRID] = "hybrid", [PLANNER_MINHOP] = "minhop", [PLANNER_UPDOWN] = "updown",
 };
 
 // The list that goes with a kind of fabric.
@@ -24,7 +24,7 @@ static void choose_engines(enum fabric_kind kind, struct planner_options *option
 	switch (kind) {
 	case FABRIC_TREE: options->engine[0] = PLANNER_TREE; return;
 	case FABRIC_TORUS: options->engine[0] = PLANNER_TORUS; return;
-	case FABRIC_HYBRID: options->engine[0] = PLANNER_MINHOP; return;
+	case FABRIC_HYBRID: options->engine[0] = PLANNER_HYBRID; return;
 	case FABRIC_LINKS: break;
 	}
 	options->engine_count = sizeof(any) / sizeof(any[0]);
@@ -69,13 +69,11 @@ static bool find_levels(const struct planner *p, uint8_t **level)
 	return *level != NULL;
 }
 
-// Places, when the fabric says those of all switches, which is when it has dimensions.
-static bool find_places(struct planner *p, struct plan_fault *fault)
+// Places of switches as the fabric says, in its Torus or in their pods.
+static bool known_places(struct planner *p, struct plan_fault *fault)
 {
 	const struct fabric *fabric = p->fabric;
 
-	if (fabric->kind != FABRIC_TORUS)
-		return torus_find(&p->graph->topo, p->keep, p->scratch, &p->shape, fault);
 	p->shape.dim_count = fabric->dim_count;
 	p->shape.place = arena_take(p->keep, fabric->switch_count, sizeof(*p->shape.place));
 	if (p->shape.place == NULL)
@@ -86,6 +84,23 @@ static bool find_places(struct planner *p, struct plan_fault *fault)
 		memcpy(p->shape.place[i], fabric->switches[i].place,
 		       sizeof(fabric->switches[i].place));
 	return true;
+}
+
+static bool find_places(struct planner *p, struct plan_fault *fault)
+{
+	if (p->fabric->kind == FABRIC_TORUS)
+		return known_places(p, fault);
+	return torus_find(&p->graph->topo, p->keep, p->scratch, &p->shape, fault);
+}
+
+// The pod of each switch; NULL: memory is short.
+static uint8_t *find_pods(const struct planner *p)
+{
+	uint8_t *pod = arena_take(p->keep, p->fabric->switch_count, sizeof(*pod));
+
+	for (uint32_t i = 0; pod != NULL && i < p->fabric->switch_count; i++)
+		pod[i] = (uint8_t)p->fabric->switches[i].pod;
+	return pod;
 }
 
 // --- engines ----------------------------------------------------------------------------------
@@ -100,6 +115,24 @@ static bool init_tree(struct planner *p, struct plan_fault *fault)
 		return short_of_memory(fault);
 	hints.level = level;
 	return tree_init(&p->graph->topo, &hints, p->keep, p->scratch, &p->tree, fault);
+}
+
+// Pods of a fabric that has none, or more than the engine knows, are refused as no Torus.
+static bool init_hybrid(struct planner *p, struct plan_fault *fault)
+{
+	const uint8_t *pod = find_pods(p);
+
+	for (uint32_t i = 0; i < p->fabric->switch_count; i++) {
+		if (p->fabric->kind == FABRIC_HYBRID &&
+		    p->fabric->switches[i].pod <= HYBRID_POD_MAX)
+			continue;
+		*fault = (struct plan_fault){ .kind = PLAN_FAULT_NOT_A_TORUS, .at = i };
+		return false;
+	}
+	if (pod == NULL)
+		return short_of_memory(fault);
+	return known_places(p, fault) &&
+	       hybrid_init(&p->graph->topo, pod, &p->shape, p->keep, p->scratch, &p->hybrid, fault);
 }
 
 static bool init_with_roots(struct planner *p, enum planner_engine engine, struct plan_fault *fault)
@@ -126,6 +159,7 @@ static bool init_engine(struct planner *p, enum planner_engine engine, struct pl
 	case PLANNER_TORUS:
 		return find_places(p, fault) &&
 		       torus_init(&p->graph->topo, &p->shape, p->keep, &p->torus, fault);
+	case PLANNER_HYBRID: return init_hybrid(p, fault);
 	case PLANNER_MINHOP:
 	case PLANNER_UPDOWN: return init_with_roots(p, engine, fault);
 	case PLANNER_ENGINES: break;
@@ -141,6 +175,7 @@ static bool make_plan(struct planner *p, enum planner_engine engine, struct plan
 		return tree_plan(&p->tree, &p->state, &p->options.tree, p->scratch, &p->plan,
 				 fault);
 	case PLANNER_TORUS: return torus_plan(&p->torus, &p->state, p->scratch, &p->plan, fault);
+	case PLANNER_HYBRID: return hybrid_plan(&p->hybrid, &p->state, p->scratch, &p->plan, fault);
 	case PLANNER_MINHOP: return minhop_plan(&p->minhop, &p->state, p->scratch, &p->plan, fault);
 	case PLANNER_UPDOWN: return updown_plan(&p->updown, &p->state, p->scratch, &p->plan, fault);
 	case PLANNER_ENGINES: break;
@@ -157,6 +192,7 @@ static bool change_plan(struct planner *p, const struct topo_state *after, struc
 				   &p->plan, fault);
 	case PLANNER_TORUS:
 		return torus_replan(&p->torus, &p->state, after, p->scratch, &p->plan, fault);
+	case PLANNER_HYBRID: return hybrid_plan(&p->hybrid, after, p->scratch, &p->plan, fault);
 	case PLANNER_MINHOP: return minhop_plan(&p->minhop, after, p->scratch, &p->plan, fault);
 	case PLANNER_UPDOWN:
 		return updown_replan(&p->updown, &p->state, after, p->scratch, &p->plan, fault);

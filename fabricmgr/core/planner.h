@@ -10,6 +10,7 @@
 
 #include "fabricmgr/core/fabric.h"
 #include "fabricmgr/core/label.h"
+#include "routing/hybrid.h"
 #include "routing/minhop.h"
 #include "routing/torus.h"
 #include "routing/tree.h"
@@ -19,6 +20,7 @@ enum planner_engine {
 	PLANNER_TREE,
 	PLANNER_DMODK, // a tree whose up-ports are a function of the destination host
 	PLANNER_TORUS,
+	PLANNER_HYBRID, // pods that the fabric names
 	PLANNER_MINHOP,
 	PLANNER_UPDOWN,
 	PLANNER_ENGINES,
@@ -51,6 +53,7 @@ struct planner {
 	// What the engine knows of the topology.
 	struct tree tree;
 	struct torus torus;
+	struct hybrid hybrid;
 	struct torus_shape shape;
 	struct minhop minhop;
 	struct updown updown;

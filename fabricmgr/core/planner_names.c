@@ -63,14 +63,20 @@ const char *planner_fault_text(const struct fabric *fabric, const struct fabric_
 	return "";
 }
 
+// Dimensions come first, then levels of what joins pods.
 struct label planner_tier_name(const struct planner *planner, uint32_t tier)
 {
-	static const char dims[] = "xyzabc";
+	static const char names[] = "xyzabc";
+	uint32_t dims = 0;
 	struct label label = { .len = 0 };
 
-	if (planner->engine != PLANNER_TORUS || tier >= sizeof(dims) - 1)
-		return label_of("tier", tier + 1);
-	label.text[0] = dims[tier];
+	if (planner->engine == PLANNER_TORUS)
+		dims = planner->shape.dim_count;
+	else if (planner->engine == PLANNER_HYBRID)
+		dims = planner->hybrid.dim_count;
+	if (tier >= dims || tier >= sizeof(names) - 1)
+		return label_of("tier", tier - dims + 1);
+	label.text[0] = names[tier];
 	label.text[1] = '\0';
 	label.len = 1;
 	return label;

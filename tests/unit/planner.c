@@ -46,6 +46,20 @@ static void make_torus(void)
 	cr_assert_eq(generate_torus(&fabric, &plain, &shape, &faults), 0);
 }
 
+static void make_hybrid(void)
+{
+	static const struct generate_torus shape = { .dim_count = 2,
+						     .dims = { 3, 3 },
+						     .hosts = 1,
+						     .pods = 2,
+						     .spines = 2,
+						     .gateways = 3,
+						     .parallel = 1 };
+	struct fabric_faults faults = { .count = 0 };
+
+	cr_assert_eq(generate_torus(&fabric, &plain, &shape, &faults), 0);
+}
+
 static void make_ring_of_three(void)
 {
 	fabric_add_switch(&fabric, "a");
@@ -92,6 +106,12 @@ static const struct {
 } engine_rows[] = {
 	{ "a tree", make_tree, { .engine_count = 0 }, "tree", NULL },
 	{ "a Torus", make_torus, { .engine_count = 0 }, "torus", NULL },
+	{ "Torus pods under spines", make_hybrid, { .engine_count = 0 }, "hybrid", NULL },
+	{ "a Torus without pods is refused as a hybrid",
+	  make_torus,
+	  { .engine = { PLANNER_HYBRID }, .engine_count = 1 },
+	  NULL,
+	  "it is not a Torus: sw-0-0 does not fit the dimensions" },
 	{ "links alone that are a ring",
 	  make_ring_of_three,
 	  { .engine_count = 0 },
@@ -144,6 +164,9 @@ Test(planner, names_tiers)
 	cr_assert_str_eq(planner_link_name(&fabric, &graph, 0).text, "sw-0-0:Ethernet2");
 	cr_assert(plan(make_tree, &options, &planner));
 	cr_assert_str_eq(planner_tier_name(&planner, 1).text, "tier2");
+	cr_assert(plan(make_hybrid, &options, &planner));
+	cr_assert_str_eq(planner_tier_name(&planner, 1).text, "y");
+	cr_assert_str_eq(planner_tier_name(&planner, 2).text, "tier1");
 }
 
 // --- tables -----------------------------------------------------------------------------------
@@ -197,6 +220,7 @@ static const struct {
 	  { .tree = { VALLEY_FREE_EXACT, VALLEY_FREE_ANY_CHURN, false } },
 	  true },
 	{ "a Torus", make_torus, { .engine_count = 0 }, false },
+	{ "pods that a tree joins", make_hybrid, { .engine_count = 0 }, false },
 	{ "a Torus with exceptions", make_torus, { .engine_count = 0 }, true },
 };
 
