@@ -53,13 +53,16 @@ static void enter(struct plan *plan, uint16_t number)
 	plan->bucket[i] = number;
 }
 
-// Buckets are twice as many as there is room for groups.
+// Buckets are twice as many as there is room for groups. Without memory they stay as they were.
 static int make_buckets(struct plan *plan)
 {
-	plan->bucket_count = 2 * plan->group_room;
-	plan->bucket = arena_take_raw(plan->keep, plan->bucket_count, sizeof(*plan->bucket));
-	if (plan->bucket == NULL)
+	const uint32_t count = 2 * plan->group_room;
+	uint16_t *bucket = arena_take_raw(plan->keep, count, sizeof(*bucket));
+
+	if (bucket == NULL)
 		return -ENOMEM;
+	plan->bucket = bucket;
+	plan->bucket_count = count;
 	memset(plan->bucket, 0xff, plan->bucket_count * sizeof(*plan->bucket));
 	for (uint32_t g = 0; g < plan->group_count; g++)
 		enter(plan, (uint16_t)g);
@@ -134,20 +137,29 @@ uint16_t plan_find_group(const struct plan *plan, const struct plan_hop *hops, u
 	return PLAN_NONE;
 }
 
-static int add_group(struct plan *plan, const struct plan_hop *hops, uint32_t count, uint32_t pin)
+// Room for one more group. Without it the plan is whole, since not every caller stops at once.
+static int make_room(struct plan *plan, uint32_t count)
 {
-	const bool full = plan->group_count == plan->group_room;
-
-	if (plan->group_count == PLAN_GROUP_MAX)
-		return -EOVERFLOW;
-	if (full && grow(plan->keep, (void **)&plan->group, &plan->group_room, plan->group_count,
-			 sizeof(*plan->group)) != 0)
+	if (plan->group_count == plan->group_room &&
+	    grow(plan->keep, (void **)&plan->group, &plan->group_room, plan->group_count,
+		 sizeof(*plan->group)) != 0)
+		return -ENOMEM;
+	if (2 * plan->group_count == plan->bucket_count && make_buckets(plan) != 0)
 		return -ENOMEM;
 	while (plan->hop_room - plan->hop_count < count) {
 		if (grow(plan->keep, (void **)&plan->hop, &plan->hop_room, plan->hop_count,
 			 sizeof(*plan->hop)) != 0)
 			return -ENOMEM;
 	}
+	return 0;
+}
+
+static int add_group(struct plan *plan, const struct plan_hop *hops, uint32_t count, uint32_t pin)
+{
+	if (plan->group_count == PLAN_GROUP_MAX)
+		return -EOVERFLOW;
+	if (make_room(plan, count) != 0)
+		return -ENOMEM;
 	plan->group[plan->group_count] = (struct plan_group){
 		.first = plan->hop_count,
 		.hop_count = (uint16_t)count,
@@ -156,8 +168,6 @@ static int add_group(struct plan *plan, const struct plan_hop *hops, uint32_t co
 	memcpy(plan->hop + plan->hop_count, hops, count * sizeof(*hops));
 	plan->hop_count += count;
 	plan->group_count++;
-	if (full)
-		return make_buckets(plan);
 	enter(plan, (uint16_t)(plan->group_count - 1));
 	return 0;
 }

@@ -60,6 +60,43 @@ Test(plan, as_many_groups_as_there_may_be)
 	graph_free(&g);
 }
 
+// Wherever memory ends, what was made before is still found and nothing else is: engines go on for
+// a while before they look at what they were told.
+Test(plan, memory_that_ends)
+{
+	enum { GROUPS = 400 };
+	uint32_t ended = 0;
+	struct graph g;
+
+	graph_leaf_spine(&g, 2, 2, 1, 1);
+	for (size_t bytes = 0; bytes < 64 * 1024; bytes += 64) {
+		struct arena keep = { .memory = g.keep.memory + g.keep.used, .size = bytes };
+		struct plan plan;
+		uint32_t made = 0;
+
+		if (plan_init(&g.topo, &keep, &plan) != 0)
+			continue;
+		for (uint16_t i = 0; i < GROUPS; i++) {
+			const struct plan_hop hop = { .link = i, .weight = 1 };
+			uint16_t group;
+			const int rc = plan_group(&plan, &hop, 1, 0, &group);
+
+			cr_assert(rc == 0 || rc == -ENOMEM);
+			cr_assert_eq(group, rc == 0 ? (uint16_t)made : PLAN_NONE);
+			made += rc == 0;
+		}
+		ended += made < GROUPS;
+		for (uint32_t k = 0; k < made; k++) {
+			uint16_t group;
+
+			cr_assert_eq(plan_group(&plan, &plan.hop[k], 1, 0, &group), 0);
+			cr_assert_eq(group, k);
+		}
+	}
+	cr_assert_gt(ended, 0);
+	graph_free(&g);
+}
+
 // Four leaves, edges 0 to 3. Leaf 0 loses a spine for two edges: two rows, one group of one hop,
 // 2 x 4 + 4 + 4 bytes.
 Test(plan, difference)
