@@ -32,11 +32,12 @@ static bool fail(struct plan_fault *fault, enum plan_fault_kind kind, uint32_t a
 	return false;
 }
 
-static bool take(struct ranking *r, struct arena *scratch)
+// `given` roots may name a switch several times.
+static bool take(struct ranking *r, uint32_t given, struct arena *scratch)
 {
 	const uint32_t switches = r->topo->switch_count;
 
-	r->root = arena_take_raw(scratch, switches, sizeof(*r->root));
+	r->root = arena_take_raw(scratch, given > switches ? given : switches, sizeof(*r->root));
 	r->distance = arena_take_raw(scratch, switches, sizeof(*r->distance));
 	r->queue = arena_take_raw(scratch, switches, sizeof(*r->queue));
 	r->rank = arena_take_raw(scratch, switches, sizeof(*r->rank));
@@ -202,12 +203,11 @@ static bool rank_order(const struct topo *topo, const struct topo_state *state,
 	uint32_t *height = arena_take_raw(keep, topo->switch_count, sizeof(*height));
 	struct ranking r = { .topo = topo, .state = state };
 	uint32_t level;
-	bool good;
+	bool good = true;
 
-	if (height == NULL || !take(&r, scratch))
-		return fail(fault, PLAN_FAULT_MEMORY, 0);
-	good = true;
-	if (updown->root_count != 0)
+	if (height == NULL || !take(&r, updown->root_count, scratch))
+		good = fail(fault, PLAN_FAULT_MEMORY, 0);
+	else if (updown->root_count != 0)
 		good = use_roots(&r, updown, fault);
 	else
 		choose_roots(&r);

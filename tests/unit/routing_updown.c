@@ -128,3 +128,36 @@ Test(updown, given_roots_are_taken)
 	cr_assert_eq(b.fault.at, 8);
 	graph_free(&b.g);
 }
+
+// More of them than there are switches.
+Test(updown, a_root_given_again_and_again)
+{
+	uint32_t roots[1000] = { 0 };
+	struct bench b;
+
+	graph_leaf_spine(&b.g, 2, 2, 1, 1);
+	for (uint32_t i = 0; i < TABLE_COUNT(roots); i++)
+		roots[i] = 3 - i % 2;
+	begin(&b, roots, TABLE_COUNT(roots));
+	cr_assert(make_plan(&b));
+	cr_assert_eq(b.updown.order.top_down[0], 2);
+	cr_assert_eq(b.updown.order.top_down[1], 3);
+	follow_prove(&b.g, &b.plan);
+	graph_free(&b.g);
+}
+
+Test(updown, scratch_is_left_as_it_was)
+{
+	struct bench b;
+
+	graph_fat_tree(&b.g, 4);
+	for (size_t bytes = 0; bytes < 4096; bytes += 64) {
+		struct arena scratch = { .memory = b.g.scratch.memory, .size = bytes };
+
+		if (!updown_init(&b.g.topo, NULL, 0, NULL, &b.g.keep, &scratch, &b.updown,
+				 &b.fault))
+			cr_assert_eq(b.fault.kind, PLAN_FAULT_MEMORY);
+		cr_assert_eq(scratch.used, 0);
+	}
+	graph_free(&b.g);
+}
