@@ -10,6 +10,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "routing/distance.h"
+#include "routing/reach.h"
+
 enum {
 	CLASS_UPLINK = 1 + TORUS_DIMS_MAX * TORUS_WAYS, // port of a pod's switch to the tree
 	CLASS_UP,                                       // of a switch of the tree
@@ -80,6 +83,22 @@ static int make_part(struct hybrid *hybrid, uint32_t number, struct arena *keep,
 	return rc;
 }
 
+// The edge of the whole at a switch of a part, where edges have the numbers of their switches. A
+// gateway may have none, and is named as the other switch then.
+static void whole_edge(const struct topo_part *part, struct plan_fault *fault)
+{
+	const struct topo *whole = part->whole;
+
+	if (fault->edge >= part->topo.switch_count)
+		return;
+	fault->other = part->switch_of[fault->edge];
+	for (fault->edge = 0; fault->edge < whole->edge_count; fault->edge++) {
+		if (whole->edge_switch[fault->edge] == fault->other)
+			return;
+	}
+	fault->edge = TOPO_NONE;
+}
+
 // A part's fault in numbers of the whole.
 static struct plan_fault whole_fault(const struct topo_part *part, struct plan_fault fault)
 {
@@ -89,6 +108,8 @@ static struct plan_fault whole_fault(const struct topo_part *part, struct plan_f
 		fault.other = part->switch_of[fault.other];
 	if (fault.link < part->topo.link_count)
 		fault.link = part->link_of[fault.link];
+	if (fault.kind == PLAN_FAULT_LANES || fault.kind == PLAN_FAULT_UNREACHABLE)
+		whole_edge(part, &fault);
 	return fault;
 }
 
@@ -116,36 +137,48 @@ static bool make_pod(struct hybrid *hybrid, uint32_t pod, const struct torus_sha
 	return torus_init(&part->topo, &own, keep, &hybrid->torus[pod], fault);
 }
 
-// The order of the tree: its roots are the switches that are farthest from all gateways.
+// The switches that are farthest from all gateways. TOPO_NONE: memory is short.
+static uint32_t find_roots(const struct hybrid *hybrid, uint32_t *roots, struct arena *scratch)
+{
+	const struct topo *tree = &hybrid->part[TREE].topo;
+	uint32_t *distance = arena_take_raw(scratch, tree->switch_count, sizeof(*distance));
+	uint32_t *queue = arena_take_raw(scratch, tree->switch_count, sizeof(*queue));
+	uint32_t count = 0;
+	uint32_t found;
+
+	if (roots == NULL || distance == NULL || queue == NULL)
+		return TOPO_NONE;
+	for (uint32_t s = 0; s < tree->switch_count; s++) {
+		if (hybrid->gateway[hybrid->part[TREE].switch_of[s]])
+			roots[count++] = s;
+	}
+	found = distance_find(tree, NULL, roots, count, distance, queue);
+	count = 0;
+	for (uint32_t s = 0; found > 0 && s < tree->switch_count; s++) {
+		if (distance[s] == distance[queue[found - 1]])
+			roots[count++] = s;
+	}
+	return count;
+}
+
+// The order of the tree, from the roots down.
 static bool make_tree(struct hybrid *hybrid, struct arena *keep, struct arena *scratch,
 		      struct plan_fault *fault)
 {
 	const struct topo *tree = &hybrid->part[TREE].topo;
 	const size_t mark = arena_mark(scratch);
 	uint32_t *roots = arena_take_raw(scratch, tree->switch_count, sizeof(*roots));
-	uint32_t *gateways = arena_take_raw(scratch, tree->switch_count, sizeof(*gateways));
-	struct minhop from_below;
-	uint32_t count = 0;
-	uint32_t top = 0;
+	const uint32_t count = find_roots(hybrid, roots, scratch);
 
-	*fault = (struct plan_fault){ .kind = PLAN_FAULT_MEMORY };
-	if (roots == NULL || gateways == NULL)
-		return false;
-	for (uint32_t s = 0; s < tree->switch_count; s++) {
-		if (hybrid->gateway[hybrid->part[TREE].switch_of[s]])
-			gateways[count++] = s;
+	if (count == TOPO_NONE)
+		*fault = (struct plan_fault){ .kind = PLAN_FAULT_MEMORY };
+	else if (count == 0)
+		*fault = (struct plan_fault){ PLAN_FAULT_NOT_A_TREE, .at = TOPO_NONE };
+	else if (minhop_init(tree, roots, count, keep, scratch, &hybrid->tree, fault)) {
+		// All ways rise and then fall; the tree's own switches are only passed.
+		hybrid->tree.lanes_most = 1;
+		hybrid->tree.hosts_only = true;
 	}
-	*fault = (struct plan_fault){ PLAN_FAULT_NOT_A_TREE, .at = TOPO_NONE };
-	if (count == 0 || !minhop_init(tree, gateways, count, scratch, scratch, &from_below, fault))
-		return false;
-	for (uint32_t s = 0; s < tree->switch_count; s++)
-		top = from_below.rank[s] > top ? from_below.rank[s] : top;
-	count = 0;
-	for (uint32_t s = 0; s < tree->switch_count; s++) {
-		if (from_below.rank[s] == top)
-			roots[count++] = s;
-	}
-	minhop_init(tree, roots, count, keep, scratch, &hybrid->tree, fault);
 	arena_release(scratch, mark);
 	return fault->kind == PLAN_FAULT_NONE;
 }
@@ -234,10 +267,6 @@ static bool plan_part(struct work *w, uint32_t p, struct arena *scratch, struct 
 		return false;
 	good = p == TREE ? minhop_plan(&w->hybrid->tree, &part->state, scratch, plan, fault) :
 			   torus_plan(&w->hybrid->torus[p], &part->state, scratch, plan, fault);
-	if (good && p == TREE && plan->turns.lane_count > 1) {
-		*fault = (struct plan_fault){ PLAN_FAULT_LANES, .at = TOPO_NONE };
-		return false;
-	}
 	if (!good)
 		*fault = whole_fault(part, *fault);
 	else if (p != TREE && plan->turns.lane_count > w->lanes)
@@ -574,6 +603,7 @@ bool hybrid_plan(struct hybrid *hybrid, const struct topo_state *state, struct a
 		*fault = (struct plan_fault){
 			.kind = rc == -EOVERFLOW ? PLAN_FAULT_GROUPS : PLAN_FAULT_MEMORY,
 		};
+	good = good && rc == 0 && reach_check(w.topo, state, plan, scratch, fault);
 	arena_release(scratch, mark);
-	return good && rc == 0;
+	return good;
 }

@@ -127,6 +127,7 @@ bool minhop_init(const struct topo *topo, const uint32_t *roots, uint32_t root_c
 		.topo = topo,
 		.above = arena_take_raw(keep, topo->switch_count, sizeof(*minhop->above)),
 		.rank = arena_take_raw(keep, topo->switch_count, sizeof(*minhop->rank)),
+		.lanes_most = LANE_MAX,
 	};
 	*fault = (struct plan_fault){ .kind = PLAN_FAULT_NONE };
 	if (queue == NULL || minhop->above == NULL || minhop->rank == NULL)
@@ -265,7 +266,7 @@ static int write_rows(struct work *w, uint32_t edge)
 	return rc;
 }
 
-// The bounces that every pair can do with.
+// The bounces that every switch with hosts and every edge can do with.
 static struct plan_fault find_bounces(struct work *w)
 {
 	struct plan_fault worst = { .kind = PLAN_FAULT_NONE };
@@ -274,7 +275,8 @@ static struct plan_fault find_bounces(struct work *w)
 		const uint32_t to = w->topo->edge_switch[e];
 		uint32_t from;
 
-		if (w->state->switch_lost[to] || topo_edge_hosts(w->topo, e) == 0)
+		if (w->state->switch_lost[to] ||
+		    (w->minhop->hosts_only && topo_edge_hosts(w->topo, e) == 0))
 			continue;
 		from = look_at(w, to);
 		if (w->reach[from].bend / 2 <= w->bounces)
@@ -283,7 +285,7 @@ static struct plan_fault find_bounces(struct work *w)
 		worst.at = from;
 		worst.edge = e;
 	}
-	if (w->bounces >= LANE_MAX)
+	if (w->bounces >= w->minhop->lanes_most)
 		worst.kind = PLAN_FAULT_LANES;
 	return worst;
 }

@@ -6,7 +6,8 @@
 // down. A packet that goes up after it went down moves to the next lane (Tagger, Hu et al. 2017);
 // as long as it does not, its links rise and then fall, so whatever rows say no cycle of (link,
 // lane) pairs closes. Of all shortest paths, rows hold those that the fewest lanes which are enough
-// for every pair let through; a fabric that needs more than LANE_MAX is refused.
+// for every switch with hosts and every edge let through; a fabric that needs more than LANE_MAX is
+// refused.
 #pragma once
 
 #include "routing/plan.h"
@@ -16,6 +17,9 @@ struct minhop {
 	const struct topo *topo;
 	uint32_t *above; // [switch_count] place in the order, 0 at the top
 	uint32_t *rank;  // [switch_count] distance from the next root
+	// For who plans a part of a fabric, between the two calls.
+	uint32_t lanes_most; // LANE_MAX: what needs more is refused
+	bool hosts_only;     // lanes need not be enough for edges without hosts
 };
 
 // Ranks from the given roots, which may be none: the first of the switches with most links is

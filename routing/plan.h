@@ -174,9 +174,11 @@ enum plan_fault_kind {
 	PLAN_FAULT_COORDINATES, // two switches (`at`, `other`) at one place
 	PLAN_FAULT_DATELINE,    // ends of `link` disagree
 	PLAN_FAULT_UNREACHABLE, // `at` is connected to edge `edge`, but no rule leads there
-	PLAN_FAULT_LANES,       // more than LANE_MAX lanes, `edge` being the one that did not fit
-	PLAN_FAULT_ROOT,        // root `at` is lost, or there is none
-	PLAN_FAULT_GROUPS,      // too many different groups
+	// From `at` to edge `edge` takes more lanes than there are. In a part of a hybrid the end
+	// is switch `other`, and `edge` is TOPO_NONE when that has none.
+	PLAN_FAULT_LANES,
+	PLAN_FAULT_ROOT,   // root `at` is lost, or there is none
+	PLAN_FAULT_GROUPS, // too many different groups
 };
 
 struct plan_fault {

@@ -57,7 +57,8 @@ bool reach_check(const struct topo *topo, const struct topo_state *state, const 
 	if (part == NULL || !find_parts(topo, state, part, scratch))
 		fault->kind = PLAN_FAULT_MEMORY;
 	for (uint32_t e = 0; e < topo->edge_count && fault->kind == PLAN_FAULT_NONE; e++) {
-		if (!check_edge(topo, plan, part, e, &at))
+		if (!state->switch_lost[topo->edge_switch[e]] &&
+		    !check_edge(topo, plan, part, e, &at))
 			*fault = (struct plan_fault){
 				.kind = PLAN_FAULT_UNREACHABLE,
 				.at = at,

@@ -88,11 +88,12 @@ struct bench {
 	uint32_t distance[SWITCHES];
 };
 
-static void plan(struct bench *b)
+static void plan_from(struct bench *b, const uint32_t *roots, uint32_t root_count)
 {
 	struct plan_fault fault;
 
-	cr_assert(minhop_init(&b->g.topo, NULL, 0, &b->g.keep, &b->g.scratch, &b->minhop, &fault));
+	cr_assert(minhop_init(&b->g.topo, roots, root_count, &b->g.keep, &b->g.scratch, &b->minhop,
+			      &fault));
 	cr_assert_eq(plan_init(&b->g.topo, &b->g.keep, &b->plan), 0);
 	cr_assert(minhop_plan(&b->minhop, &b->g.state, &b->g.scratch, &b->plan, &fault),
 		  "fault %d from %u to edge %u", fault.kind, fault.at, fault.edge);
@@ -102,6 +103,11 @@ static void plan(struct bench *b)
 	cr_assert_eq(b->g.scratch.used, 0);
 	cr_assert(verify_good(&b->report));
 	cr_assert_eq(b->report.unreachable_pairs, b->report.parted_pairs);
+}
+
+static void plan(struct bench *b)
+{
+	plan_from(b, NULL, 0);
 }
 
 static bool relax(struct bench *b, uint32_t link)
@@ -266,6 +272,25 @@ Test(minhop, lanes_have_an_end)
 	cr_assert_not(plan_chain(&b, 5, &fault));
 	cr_assert_eq(fault.kind, PLAN_FAULT_LANES);
 	cr_assert((fault.at == 0 && fault.edge == 4) || (fault.at == 4 && fault.edge == 0));
+	graph_free(&b.g);
+}
+
+// The last upper switch of a chain has an edge without hosts, and no lane fewer leads there.
+Test(minhop, edges_without_hosts)
+{
+	static const uint32_t first_host[] = { 0, 1, 1, 1, 1 };
+	const uint32_t roots[] = { 0, 1 };
+	struct cables cables = { .count = 0 };
+	struct bench b;
+
+	join(&cables, 0, 2);
+	join(&cables, 2, 1);
+	join(&cables, 1, 3);
+	graph_cables(&b.g, 4, (const uint32_t(*)[2])cables.ends, cables.count, 4, 1);
+	b.g.topo.edge_first_host = first_host;
+	b.g.topo.host_count = 1;
+	plan_from(&b, roots, 2);
+	cr_assert_eq(b.plan.turns.lane_count, 2);
 	graph_free(&b.g);
 }
 
