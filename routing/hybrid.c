@@ -593,6 +593,7 @@ bool hybrid_plan(struct hybrid *hybrid, const struct topo_state *state, struct a
 		*fault = find_ways(&w);
 		good = fault->kind == PLAN_FAULT_NONE;
 	}
+	plan_forget_groups(plan);
 	for (uint32_t e = 0; good && rc == 0 && e < w.topo->edge_count; e++)
 		rc = join_rows(&w, e);
 	if (good && rc == 0)

@@ -337,6 +337,7 @@ bool minhop_plan(const struct minhop *minhop, const struct topo_state *state, st
 
 	*fault = (struct plan_fault){ .kind = PLAN_FAULT_NONE };
 	set_tiers(minhop, plan);
+	plan_forget_groups(plan);
 	if (take(&w, scratch)) {
 		*fault = find_bounces(&w);
 		rc = 0;

@@ -287,6 +287,7 @@ static struct plan_fault fill(const struct torus *torus, const struct topo_state
 	struct torus_rows rows;
 	int rc = make_rules(torus, plan->keep, &plan->turns);
 
+	plan_forget_groups(plan);
 	if (rc == 0)
 		rc = torus_rows_init(torus, state, plan, scratch, &rows);
 	if (rc == 0)
@@ -408,6 +409,10 @@ bool torus_replan(const struct torus *torus, const struct topo_state *before,
 	if (!torus->twisted && plan->turns.exception_count == 0)
 		rc = patch(torus, before, after, scratch, plan, &patched);
 	arena_release(scratch, mark);
-	*fault = rc != 0 || patched ? torus_fault(rc) : fill(torus, after, scratch, plan);
+	// Groups of the past may have left no number for new ones.
+	if (rc == -EOVERFLOW)
+		*fault = fill(torus, after, scratch, plan);
+	else
+		*fault = rc != 0 || patched ? torus_fault(rc) : fill(torus, after, scratch, plan);
 	return fault->kind == PLAN_FAULT_NONE;
 }

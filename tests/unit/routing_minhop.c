@@ -294,6 +294,26 @@ Test(minhop, edges_without_hosts)
 	graph_free(&b.g);
 }
 
+// Each of 17 cables lost and back in Gray code, so that every state wants another group.
+Test(minhop, groups_of_the_past_are_forgotten)
+{
+	const uint32_t roots[] = { 0 };
+	struct cables cables = { .count = 0 };
+	struct plan_fault fault;
+	struct bench b;
+
+	for (uint32_t i = 0; i < 17; i++)
+		join(&cables, 0, 1);
+	graph_cables(&b.g, 2, (const uint32_t(*)[2])cables.ends, cables.count, 2, 1);
+	plan_from(&b, roots, 1);
+	for (uint32_t i = 1; i <= PLAN_GROUP_MAX; i++) {
+		b.g.state.link_lost[__builtin_ctz(i)] ^= 1;
+		cr_assert(minhop_plan(&b.minhop, &b.g.state, &b.g.scratch, &b.plan, &fault),
+			  "fault %d after %u events", fault.kind, i);
+	}
+	graph_free(&b.g);
+}
+
 Test(minhop, roots)
 {
 	struct plan_fault fault;

@@ -278,3 +278,31 @@ TABLE_TEST(torus, twisted, row, twisted_rows)
 	}
 	graph_free(&b.g);
 }
+
+// Each of 17 cables lost and back in Gray code, so that every state wants other groups.
+Test(torus, groups_of_the_past_are_forgotten)
+{
+	enum { CABLES = 17 };
+	uint32_t ends[CABLES][2];
+	uint16_t place[2][TORUS_DIMS_MAX] = { { 0 }, { 1 } };
+	struct topo_state before;
+	struct plan_fault fault;
+	struct torus_bench b = { .shape = { .dim_count = 1, .dims = { 2 }, .place = place } };
+
+	for (uint32_t i = 0; i < CABLES; i++) {
+		ends[i][0] = 0;
+		ends[i][1] = 1;
+	}
+	graph_cables(&b.g, 2, (const uint32_t(*)[2])ends, CABLES, 2, 1);
+	cr_assert(torus_init(&b.g.topo, &b.shape, &b.g.keep, &b.torus, &fault));
+	cr_assert_eq(topo_state_init(&b.g.topo, &b.g.keep, &before), 0);
+	torus_bench_plan(&b);
+	for (uint32_t i = 1; i <= PLAN_GROUP_MAX; i++) {
+		topo_state_copy(&b.g.topo, &b.g.state, &before);
+		b.g.state.link_lost[__builtin_ctz(i)] ^= 1;
+		cr_assert(torus_replan(&b.torus, &before, &b.g.state, &b.g.scratch, &b.plan,
+				       &fault),
+			  "fault %d after %u events", fault.kind, i);
+	}
+	graph_free(&b.g);
+}
