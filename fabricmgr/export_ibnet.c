@@ -38,11 +38,17 @@ static uint64_t switch_guid(const struct fabric *fabric, uint32_t at)
 	return fabric->switches[at].guid != 0 ? fabric->switches[at].guid : SWITCH_GUIDS + at;
 }
 
-// That of the adapter is as good as that of its port: each adapter has one here.
-static uint64_t host_guid(const struct fabric *fabric, uint32_t port)
+static uint64_t port_guid(const struct fabric *fabric, uint32_t port)
 {
 	return fabric->host_ports[port].guid != 0 ? fabric->host_ports[port].guid :
-						    HOST_GUIDS + port;
+						    HOST_GUIDS + 2 * (uint64_t)port + 1;
+}
+
+// Each adapter has one port here. Its own GUID is the one before that of its port: so it is by
+// custom, and ibsim gives ports those behind the adapter's, whatever the file says.
+static uint64_t adapter_guid(const struct fabric *fabric, uint32_t port)
+{
+	return port_guid(fabric, port) - 1;
 }
 
 static void plug(struct plugs *plugs, uint32_t at, uint16_t port, uint32_t user)
@@ -126,10 +132,9 @@ static void write_cable(const struct plugs *plugs, uint32_t user, FILE *out)
 static void write_adapter(const struct plugs *plugs, uint32_t port, FILE *out)
 {
 	const struct fabric *fabric = plugs->fabric;
-	const uint64_t guid = host_guid(fabric, port);
 
-	fprintf(out, "\"%c-%016" PRIx64 "\"[1](%" PRIx64 ")\t\t# ", kind_of(fabric, port), guid,
-		guid);
+	fprintf(out, "\"%c-%016" PRIx64 "\"[1](%" PRIx64 ")\t\t# ", kind_of(fabric, port),
+		adapter_guid(fabric, port), port_guid(fabric, port));
 	write_description(fabric, port, out);
 	fprintf(out, " lid %" PRIu32, fabric->switch_count + port + 1);
 	write_speed(fabric->host_ports[port].speed_bps, out);
@@ -165,7 +170,7 @@ static void write_host_port(const struct plugs *plugs, uint32_t number, FILE *ou
 	const struct fabric *fabric = plugs->fabric;
 	const struct fabric_host_port *port = &fabric->host_ports[number];
 	const char kind = kind_of(fabric, number);
-	const uint64_t guid = host_guid(fabric, number);
+	const uint64_t guid = adapter_guid(fabric, number);
 
 	fprintf(out, "\n%sguid=0x%" PRIx64 "\n%s\t1 \"%c-%016" PRIx64 "\"\t\t# ",
 		kind == 'R' ? "rt" : "ca", guid, kind == 'R' ? "Rt" : "Ca", kind, guid);
@@ -173,8 +178,9 @@ static void write_host_port(const struct plugs *plugs, uint32_t number, FILE *ou
 	fprintf(out,
 		"\n[1](%" PRIx64 ")\t\"S-%016" PRIx64 "\"[%" PRIu32 "]\t\t# lid %" PRIu32
 		" lmc 0 \"%s\" lid %" PRIu32,
-		guid, switch_guid(fabric, port->at), port->port + shift_of(plugs, port->at),
-		fabric->switch_count + number + 1, fabric->switches[port->at].name, port->at + 1);
+		port_guid(fabric, number), switch_guid(fabric, port->at),
+		port->port + shift_of(plugs, port->at), fabric->switch_count + number + 1,
+		fabric->switches[port->at].name, port->at + 1);
 	write_speed(port->speed_bps, out);
 }
 

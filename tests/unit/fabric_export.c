@@ -196,6 +196,31 @@ TABLE_TEST(fabric_export, capture, row, file_rows)
 	cr_assert_eq(memcmp(first, text, bytes), 0);
 }
 
+// A GUID that is given stays; nobody else has it, adapters included, since simulators number ports
+// on from the adapter's.
+Test(fabric_export, ibnet_guids)
+{
+	uint64_t seen[64], count = 0;
+	struct fabric fabric;
+
+	small(&fabric);
+	fabric.host_ports[0].guid = 0x1001;
+	text[written(export_ibnet, &fabric)] = '\0';
+	cr_assert_not_null(strstr(text, "Ca\t1 \"H-0000000000001000\""));
+	cr_assert_not_null(strstr(text, "\n[1](1001)\t"));
+	for (const char *at = text; (at = strstr(at, "guid=0x")) != NULL; at++) {
+		seen[count++] = strtoull(at + 7, NULL, 16);
+		cr_assert_lt(count, TABLE_COUNT(seen));
+	}
+	for (const char *at = text; (at = strstr(at, "\n[1](")) != NULL; at++)
+		seen[count++] = strtoull(at + 5, NULL, 16);
+	cr_assert_eq(count, fabric.switch_count + 2 * fabric.host_port_count);
+	for (uint64_t i = 0; i < count; i++) {
+		for (uint64_t j = 0; j < i; j++)
+			cr_assert_neq(seen[i], seen[j]);
+	}
+}
+
 Test(fabric_export, json)
 {
 	struct fabric fabric, again;
