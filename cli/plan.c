@@ -12,6 +12,7 @@
 #include "cli/plan_work.h"
 #include "cli/run.h"
 #include "fabricmgr/draw.h"
+#include "fabricmgr/export.h"
 #include "fabricmgr/tables.h"
 
 static int draw(const struct plan_options *options, const struct plan_work *work)
@@ -54,6 +55,9 @@ static int run(const struct plan_options *options, struct plan_work *work)
 		status = plan_work_prove(work);
 		if (status == EXIT_DONE)
 			status = plan_work_measure(options, work);
+		else if (status == EXIT_REFUSED && plan_work_arrives(work) &&
+			 plan_work_measure(options, work) == EXIT_USAGE)
+			status = EXIT_USAGE;
 		if (status == EXIT_DONE || status == EXIT_REFUSED)
 			written = write_files(options, work);
 	}
@@ -75,6 +79,9 @@ int plan_run(int argc, char **argv)
 		return EXIT_DONE;
 	}
 	status = plan_work_open(&options, &work);
+	if (status == EXIT_DONE && options.export != NULL &&
+	    export_file(&work.source.fabric, options.export, stderr) < 0)
+		status = EXIT_USAGE;
 	if (status == EXIT_DONE && options.check)
 		plan_show_check(&options, &work);
 	else if (status == EXIT_DONE)

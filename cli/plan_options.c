@@ -18,6 +18,7 @@ enum option_id {
 	OPTION_TABLES,
 	OPTION_DUMP,
 	OPTION_DRAW,
+	OPTION_EXPORT,
 	OPTION_PERMUTATIONS,
 	OPTION_SEED,
 	OPTION_ALL_FAILURES,
@@ -40,9 +41,13 @@ static const struct option_row rows[] = {
 			    "engines to try in this order, instead of those of the fabric", true },
 	[OPTION_FAIL] = { "-f", "--fail", "WHAT",
 			  "lose link:SWITCH:PORT or switch:SWITCH; may be given again", true },
-	[OPTION_TABLES] = { "", "--tables", "DIR", "prove these tables instead of planning", true },
+	[OPTION_TABLES] = { "", "--tables", "DIR",
+			    "prove these tables instead of planning; also opensm:FILE", true },
 	[OPTION_DUMP] = { "", "--dump-tables", "DIR", "write the table of each switch", false },
 	[OPTION_DRAW] = { "", "--draw", "FILE", "draw the fabric with its loads, as SVG", false },
+	[OPTION_EXPORT] = { "", "--export", "FILE",
+			    "write the fabric to dot:, ibnetdiscover:, json: or containerlab:FILE",
+			    false },
 	[OPTION_PERMUTATIONS] = { "", "--permutations", "N",
 				  "sample as many shifts, and any permutations", false },
 	[OPTION_SEED] = { "", "--seed", "N", "of the samples (1)", false },
@@ -115,6 +120,7 @@ static int set(struct plan_options *options, enum option_id id, const char *valu
 	case OPTION_TABLES: options->tables = value; break;
 	case OPTION_DUMP: options->dump = value; break;
 	case OPTION_DRAW: options->draw = value; break;
+	case OPTION_EXPORT: options->export = value; break;
 	case OPTION_PERMUTATIONS: return number(rows[id].name, value, 1, &options->permutations);
 	case OPTION_SEED: return number(rows[id].name, value, 0, &options->seed);
 	case OPTION_ALL_FAILURES: options->all_failures = true; break;

@@ -156,6 +156,17 @@ static int replan(struct plan_work *work, const struct topo_state *after)
 		       EXIT_DONE;
 }
 
+// "opensm:FILE", or the directory that --dump-tables wrote.
+static int read_tables(const char *name, struct plan_work *work)
+{
+	static const char opensm[] = "opensm:";
+	struct planner *planner = &work->planner;
+
+	if (strncmp(name, opensm, strlen(opensm)) != 0)
+		return tables_load(name, planner, &work->with_turns, stderr);
+	return source_lfts(&work->source, name + strlen(opensm), &planner->plan, stderr);
+}
+
 static int load_tables(const struct plan_options *options, struct plan_work *work)
 {
 	struct planner *planner = &work->planner;
@@ -168,8 +179,7 @@ static int load_tables(const struct plan_options *options, struct plan_work *wor
 	if (topo_state_init(&work->source.graph.topo, planner->keep, &planner->state) < 0)
 		return short_of_memory();
 	return lose_all(options, work, &planner->state) == EXIT_DONE &&
-			       tables_load(options->tables, planner, &work->with_turns, stderr) ==
-				       0 ?
+			       read_tables(options->tables, work) == 0 ?
 		       EXIT_DONE :
 		       EXIT_USAGE;
 }
@@ -260,6 +270,11 @@ int plan_work_prove(struct plan_work *work)
 		return short_of_memory();
 	work->good = verify_good(&work->verify) && work->qos_fits;
 	return work->good ? EXIT_DONE : EXIT_REFUSED;
+}
+
+bool plan_work_arrives(const struct plan_work *work)
+{
+	return work->verify.unreachable_pairs == work->verify.parted_pairs;
 }
 
 // --- loads ------------------------------------------------------------------------------------

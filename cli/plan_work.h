@@ -60,7 +60,9 @@ int plan_work_open(const struct plan_options *options, struct plan_work *work);
 int plan_work_plan(const struct plan_options *options, struct plan_work *work);
 // EXIT_REFUSED: something is wrong, and work->verify says what.
 int plan_work_prove(struct plan_work *work);
-// Of a good plan: loads, and what options ask for.
+// Whether all that is sent arrives, though it may wait for itself.
+bool plan_work_arrives(const struct plan_work *work);
+// Of such a plan: loads, and what options ask for.
 int plan_work_measure(const struct plan_options *options, struct plan_work *work);
 
 void plan_work_close(struct plan_work *work);

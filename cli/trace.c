@@ -135,6 +135,7 @@ static int run(const struct plan_options *options, struct plan_work *work)
 	const struct fabric_graph *graph = &work->source.graph;
 	struct end from, to;
 	struct trace trace;
+	uint32_t edge;
 	int status = plan_work_plan(options, work);
 
 	if (status == EXIT_REFUSED)
@@ -149,8 +150,12 @@ static int run(const struct plan_options *options, struct plan_work *work)
 		fprintf(stderr, "weft: %s has no hosts\n", options->to);
 		return EXIT_USAGE;
 	}
+	// Tables by LID have an edge for each host of a switch, one behind the other.
+	edge = graph->switch_edge[to.at];
+	while (to.host != TOPO_NONE && to.host >= graph->topo.edge_first_host[edge + 1])
+		edge++;
 	if (trace_paths(&graph->topo, &work->planner.state, &work->planner.plan, work->with_turns,
-			from.at, graph->switch_edge[to.at], to.host, PATHS_MAX, &work->source.keep,
+			from.at, edge, to.host, PATHS_MAX, &work->source.keep,
 			&work->source.scratch, &trace) < 0) {
 		fputs("weft: memory is short\n", stderr);
 		return EXIT_USAGE;

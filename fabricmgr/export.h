@@ -22,3 +22,7 @@ int export_ibnet(const struct fabric *fabric, FILE *out);
 // Switches and hosts are Linux nodes; interface eth<port + 1> stands for a port, since eth0 is the
 // management's, and a label has its name. `image` is that of all nodes.
 int export_containerlab(const struct fabric *fabric, const char *image, FILE *out);
+
+// To "dot:FILE", "ibnetdiscover:FILE", "json:FILE" or "containerlab:FILE". 0, or -errno after a
+// line on `errors`.
+int export_file(const struct fabric *fabric, const char *name, FILE *errors);

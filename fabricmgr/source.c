@@ -13,6 +13,7 @@
 
 #include "fabricmgr/core/import_dot.h"
 #include "fabricmgr/core/import_ibnet.h"
+#include "fabricmgr/core/import_lfts.h"
 #include "fabricmgr/fabric_json.h"
 #include "fabricmgr/intent_fabric.h"
 #include "sys/nearest.h"
@@ -176,6 +177,45 @@ void source_close(struct source *source)
 	arena_close(&source->keep);
 	arena_close(&source->scratch);
 	free(source->intent);
+}
+
+// Hosts of the graph are ends of LIDs; of several a port's own number is the first.
+static int use_lids(struct source *source, const struct import_lfts *lfts)
+{
+	struct fabric_graph *graph = &source->graph;
+	uint32_t *host_of = arena_take_raw(&source->keep, lfts->topo.host_count, sizeof(*host_of));
+
+	if (host_of == NULL)
+		return -ENOMEM;
+	for (uint32_t i = lfts->topo.host_count; i-- > 0;) {
+		host_of[i] = graph->host_of[lfts->edge_host[i]];
+		graph->host_number[host_of[i]] = i;
+		graph->switch_edge[lfts->topo.edge_switch[i]] = i;
+	}
+	graph->host_of = host_of;
+	graph->topo = lfts->topo;
+	return 0;
+}
+
+int source_lfts(struct source *source, const char *path, struct plan *plan, FILE *errors)
+{
+	struct fabric_faults faults = { .count = 0 };
+	struct import_lfts lfts;
+	char *text;
+	size_t bytes = 0;
+	int rc = read_file(path, &text, &bytes, errors);
+
+	if (rc < 0)
+		return rc;
+	rc = import_lfts(text, bytes, &source->fabric, &source->graph, &source->keep,
+			 &source->scratch, &lfts, &faults);
+	free(text);
+	intent_faults(&faults, path, 0, errors);
+	if (rc == 0)
+		rc = use_lids(source, &lfts);
+	if (rc == 0)
+		*plan = lfts.plan;
+	return rc;
 }
 
 // --- rules ------------------------------------------------------------------------------------

@@ -26,6 +26,10 @@ int source_open(struct source *source, const char *name, FILE *errors);
 
 void source_close(struct source *source);
 
+// Tables that OpenSM or infiniband-diags dumped (fabricmgr/core/import_lfts.h) into a plan without
+// rules of turns. The graph's edges and hosts are then those of LIDs. 0, or -errno after lines.
+int source_lfts(struct source *source, const char *path, struct plan *plan, FILE *errors);
+
 // Engines by name, separated by commas; "" is none. False after a line on `errors` that begins with
 // `where`.
 bool source_engines(const char *names, const char *where, struct planner_options *options,
