@@ -219,6 +219,37 @@ bool plan_same(const struct plan *a, uint16_t row_a, const struct plan *b, uint1
 	       same_hops(a->hop + g->first, b->hop + h->first, g->hop_count);
 }
 
+static bool has_wide_group(const struct plan *plan, uint32_t most)
+{
+	for (uint32_t g = 0; g < plan->group_count; g++) {
+		if (plan->group[g].hop_count > most)
+			return true;
+	}
+	return false;
+}
+
+bool plan_fits_groups(const struct plan *plan, uint32_t member_most, struct plan_fault *fault)
+{
+	const size_t rows = (size_t)plan->edge_count * plan->switch_count;
+
+	*fault = (struct plan_fault){ .kind = PLAN_FAULT_NONE };
+	// A group that is too wide may be of the past.
+	if (!has_wide_group(plan, member_most))
+		return true;
+	for (size_t i = 0; i < rows; i++) {
+		if (!plan_is_group(plan->row[i]) ||
+		    plan->group[plan->row[i]].hop_count <= member_most)
+			continue;
+		*fault = (struct plan_fault){
+			.kind = PLAN_FAULT_WIDE,
+			.at = (uint32_t)(i % plan->switch_count),
+			.edge = (uint32_t)(i / plan->switch_count),
+		};
+		return false;
+	}
+	return true;
+}
+
 int turn_rules_init(const struct topo *topo, uint32_t lane_count, uint32_t class_count,
 		    uint32_t exception_room, struct arena *keep, struct turn_rules *rules)
 {

@@ -79,6 +79,31 @@ struct plan {
 	struct arena *keep;
 };
 
+// What an engine could not do, and where. The text is made by whoever knows the names.
+enum plan_fault_kind {
+	PLAN_FAULT_NONE,
+	PLAN_FAULT_MEMORY,
+	PLAN_FAULT_NOT_A_TREE,  // `at` has links that fit no level
+	PLAN_FAULT_NOT_A_TORUS, // `at` does not fit the dimensions
+	PLAN_FAULT_COORDINATES, // two switches (`at`, `other`) at one place
+	PLAN_FAULT_DATELINE,    // ends of `link` disagree
+	PLAN_FAULT_UNREACHABLE, // `at` is connected to edge `edge`, but no rule leads there
+	// From `at` to edge `edge` takes more lanes than there are. In a part of a hybrid the end
+	// is switch `other`, and `edge` is TOPO_NONE when that has none.
+	PLAN_FAULT_LANES,
+	PLAN_FAULT_ROOT,   // root `at` is lost, or there is none
+	PLAN_FAULT_GROUPS, // too many different groups
+	PLAN_FAULT_WIDE,   // `at` has more hops towards edge `edge` than a group has members
+};
+
+struct plan_fault {
+	enum plan_fault_kind kind;
+	uint32_t at;
+	uint32_t other;
+	uint32_t link;
+	uint32_t edge;
+};
+
 // An empty plan in `keep`, which it holds on to: every row PLAN_NONE, one lane and one tier, every
 // turn denied, every link of TURN_CLASS_HOST. 0, or -ENOMEM.
 int plan_init(const struct topo *topo, struct arena *keep, struct plan *plan);
@@ -115,6 +140,10 @@ static inline bool plan_is_group(uint16_t row)
 
 // Whether rows of two plans lead to the same.
 bool plan_same(const struct plan *a, uint16_t row_a, const struct plan *b, uint16_t row_b);
+
+// Whether no row has more hops than a switch's groups have members. False: PLAN_FAULT_WIDE with the
+// lowest edge and switch.
+bool plan_fits_groups(const struct plan *plan, uint32_t member_most, struct plan_fault *fault);
 
 // Lays out rules of turns: classes with everything denied, and room for exceptions. 0, or -ENOMEM.
 int turn_rules_init(const struct topo *topo, uint32_t lane_count, uint32_t class_count,
@@ -164,27 +193,3 @@ struct plan_table {
 // 0, or -ENOMEM.
 int plan_table(const struct plan *plan, uint32_t at, struct arena *keep, struct arena *scratch,
 	       struct plan_table *table);
-
-// What an engine could not do, and where. The text is made by whoever knows the names.
-enum plan_fault_kind {
-	PLAN_FAULT_NONE,
-	PLAN_FAULT_MEMORY,
-	PLAN_FAULT_NOT_A_TREE,  // `at` has links that fit no level
-	PLAN_FAULT_NOT_A_TORUS, // `at` does not fit the dimensions
-	PLAN_FAULT_COORDINATES, // two switches (`at`, `other`) at one place
-	PLAN_FAULT_DATELINE,    // ends of `link` disagree
-	PLAN_FAULT_UNREACHABLE, // `at` is connected to edge `edge`, but no rule leads there
-	// From `at` to edge `edge` takes more lanes than there are. In a part of a hybrid the end
-	// is switch `other`, and `edge` is TOPO_NONE when that has none.
-	PLAN_FAULT_LANES,
-	PLAN_FAULT_ROOT,   // root `at` is lost, or there is none
-	PLAN_FAULT_GROUPS, // too many different groups
-};
-
-struct plan_fault {
-	enum plan_fault_kind kind;
-	uint32_t at;
-	uint32_t other;
-	uint32_t link;
-	uint32_t edge;
-};

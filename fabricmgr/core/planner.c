@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "routing/group.h"
+
 const char *const planner_engine_names[PLANNER_ENGINES] = {
 	[PLANNER_TREE] = "tree",     [PLANNER_DMODK] = "dmodk",   [PLANNER_TORUS] = "torus",
 	[PLANNER_HYBRID] = "hybrid", [PLANNER_MINHOP] = "minhop", [PLANNER_UPDOWN] = "updown",
@@ -210,7 +212,8 @@ static bool try_engine(struct planner *p, enum planner_engine engine)
 	*refusal = (struct planner_refusal){ .engine = engine };
 	if (!init_engine(p, engine, &refusal->fault) ||
 	    plan_init(&p->graph->topo, p->keep, &p->plan) < 0 ||
-	    !make_plan(p, engine, &refusal->fault)) {
+	    !make_plan(p, engine, &refusal->fault) ||
+	    !plan_fits_groups(&p->plan, GROUP_MEMBER_MAX, &refusal->fault)) {
 		if (refusal->fault.kind == PLAN_FAULT_NONE)
 			refusal->fault.kind = PLAN_FAULT_MEMORY;
 		arena_release(p->keep, mark);
@@ -251,7 +254,8 @@ bool planner_replan(struct planner *planner, const struct topo_state *after,
 		    struct plan_fault *fault)
 {
 	*fault = (struct plan_fault){ .kind = PLAN_FAULT_NONE };
-	if (!change_plan(planner, after, fault)) {
+	if (!change_plan(planner, after, fault) ||
+	    !plan_fits_groups(&planner->plan, GROUP_MEMBER_MAX, fault)) {
 		if (fault->kind == PLAN_FAULT_NONE)
 			fault->kind = PLAN_FAULT_MEMORY;
 		return false;

@@ -55,10 +55,14 @@ const char *planner_fault_text(const struct fabric *fabric, const struct fabric_
 		*detail = edge_name(fabric, graph, fault->edge);
 		return "%o is connected to %d, but no way there is free of deadlock";
 	case PLAN_FAULT_LANES:
-		*detail = edge_name(fabric, graph, fault->edge);
+		if (fault->edge != TOPO_NONE)
+			*detail = edge_name(fabric, graph, fault->edge);
 		return "the way from %o to %d needs more lanes than there are";
 	case PLAN_FAULT_ROOT: return "no root is left: %o";
 	case PLAN_FAULT_GROUPS: return "there are too many different groups";
+	case PLAN_FAULT_WIDE:
+		*detail = edge_name(fabric, graph, fault->edge);
+		return "%o has more links towards %d than a group of a switch has members";
 	}
 	return "";
 }

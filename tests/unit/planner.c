@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "fabricmgr/core/generate.h"
+#include "routing/group.h"
 #include "routing/verify.h"
 #include "sys/fault.h"
 #include "tests/rig/graph.h"
@@ -82,6 +83,18 @@ static void make_crooked_tree(void)
 	fabric_add_host_port(&fabric, 3, 3, 5);
 }
 
+static void make_thick_pair(void)
+{
+	fabric_add_switch(&fabric, "a");
+	fabric_add_switch(&fabric, "b");
+	for (uint32_t i = 0; i < 2; i++) {
+		fabric_add_host(&fabric, (const char *const[]){ "h1", "h2" }[i]);
+		fabric_add_host_port(&fabric, i, i, 0);
+	}
+	for (uint32_t i = 1; i <= GROUP_MEMBER_MAX + 1; i++)
+		fabric_add_cable(&fabric, 0, i, 1, i);
+}
+
 static bool plan(void (*make)(void), const struct planner_options *options, struct planner *planner)
 {
 	struct fabric_faults faults = { .count = 0 };
@@ -127,6 +140,11 @@ static const struct {
 	  { .engine = { PLANNER_TORUS }, .engine_count = 1 },
 	  NULL,
 	  "it is not a Torus: pod1-spine1 does not fit the dimensions" },
+	{ "more parallel links than a group has members",
+	  make_thick_pair,
+	  { .engine = { PLANNER_UPDOWN }, .engine_count = 1 },
+	  NULL,
+	  "b has more links towards a than a group of a switch has members" },
 	{ "the second of a list",
 	  make_torus,
 	  { .engine = { PLANNER_DMODK, PLANNER_UPDOWN }, .engine_count = 2 },

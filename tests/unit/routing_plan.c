@@ -97,6 +97,28 @@ Test(plan, memory_that_ends)
 	graph_free(&g);
 }
 
+Test(plan, groups_wider_than_a_switch_has)
+{
+	const uint16_t links[] = { 0, 1, 2 };
+	struct plan_fault fault;
+	struct graph g;
+	struct plan plan;
+	uint16_t wide;
+
+	graph_leaf_spine(&g, 4, 3, 1, 1);
+	cr_assert_eq(plan_init(&g.topo, &g.keep, &plan), 0);
+	cr_assert_eq(plan_group_plain(&plan, links, 3, &wide), 0);
+	plan_rows(&plan, 1)[0] = group_of(&plan, 0, 1);
+	cr_assert(plan_fits_groups(&plan, 2, &fault), "of no row");
+	plan_rows(&plan, 2)[3] = wide;
+	cr_assert(plan_fits_groups(&plan, 3, &fault));
+	cr_assert_not(plan_fits_groups(&plan, 2, &fault));
+	cr_assert_eq(fault.kind, PLAN_FAULT_WIDE);
+	cr_assert_eq(fault.at, 3);
+	cr_assert_eq(fault.edge, 2);
+	graph_free(&g);
+}
+
 // Four leaves, edges 0 to 3. Leaf 0 loses a spine for two edges: two rows, one group of one hop,
 // 2 x 4 + 4 + 4 bytes.
 Test(plan, difference)
