@@ -90,6 +90,15 @@ static void add_proof(const struct plan_work *work, json_t *object)
 	json_object_set_new(object, "groups", json_integer((json_int_t)work->groups));
 }
 
+static void add_tenants(const struct plan_work *work, json_t *object)
+{
+	json_object_set_new(object, "allowed_pairs",
+			    json_integer((json_int_t)work->tenants.allowed_pairs));
+	json_object_set_new(object, "tenant_rules", json_integer(work->tenants.rule_count));
+	json_object_set_new(object, "tenant_violations",
+			    json_integer((json_int_t)work->tenant_proof.violations));
+}
+
 static void add_change(const struct plan_work *work, json_t *object)
 {
 	json_object_set_new(object, "changed_switches", json_integer(work->change.switches));
@@ -167,11 +176,8 @@ json_t *plan_json(const struct plan_options *options, const struct plan_work *wo
 					      sweep_kind(&work->sweep.result[SWEEP_CABLE]),
 					      "switches",
 					      sweep_kind(&work->sweep.result[SWEEP_SWITCH])));
-	if (planned && work->source.fabric.tenant_count > 1) {
-		json_object_set_new(object, "allowed_pairs",
-				    json_integer((json_int_t)work->tenants.allowed_pairs));
-		json_object_set_new(object, "tenant_rules", json_integer(work->tenants.rule_count));
-	}
+	if (planned && work->source.fabric.tenant_count > 1)
+		add_tenants(work, object);
 	if (planned && options->qos)
 		json_object_set_new(object, "qos", qos(work));
 	json_object_set_new(object, "parse_cpu_ms", json_real(work->times.parse_ms));

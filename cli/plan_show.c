@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/report.h"
+#include "sys/cfg_address.h"
 #include "sys/fault.h"
 
 static const struct column summary_columns[] = {
@@ -22,6 +23,7 @@ static const struct column summary_columns[] = {
 	{ "Deadlock", "deadlock", CELL_TEXT },
 	{ "Pairs reached", "reachable_pairs", CELL_TEXT },
 	{ "Pairs allowed", "allowed_pairs", CELL_TEXT },
+	{ "Tenant violations", "tenant_violations", CELL_COUNT },
 	{ "Loops", "loops", CELL_COUNT },
 	{ "Hops", "hops", CELL_TEXT },
 	{ "Rows", "rows", CELL_COUNT },
@@ -89,6 +91,21 @@ static void add_sample(json_t *row, bool has, const struct plan_sample *sample)
 		row_nothing(row);
 }
 
+static void add_tenants(json_t *row, const struct plan_work *work)
+{
+	const uint32_t count = work->source.fabric.tenant_count;
+
+	if (count < 2) {
+		row_nothing(row);
+		row_nothing(row);
+		return;
+	}
+	row_format(row, "%llu, by %u rules of %u tenants",
+		   (unsigned long long)work->tenants.allowed_pairs, work->tenants.rule_count,
+		   count - 1);
+	row_number(row, work->tenant_proof.violations);
+}
+
 static void add_summary(const struct plan_work *work, struct report *report)
 {
 	const struct fabric *fabric = &work->source.fabric;
@@ -108,12 +125,7 @@ static void add_summary(const struct plan_work *work, struct report *report)
 	row_text(row, deadlock(work));
 	row_format(row, "%llu of %llu", (unsigned long long)verify->reachable_pairs,
 		   (unsigned long long)(verify->reachable_pairs + verify->unreachable_pairs));
-	if (fabric->tenant_count > 1)
-		row_format(row, "%llu, by %u rules of %u tenants",
-			   (unsigned long long)work->tenants.allowed_pairs,
-			   work->tenants.rule_count, fabric->tenant_count - 1);
-	else
-		row_nothing(row);
+	add_tenants(row, work);
 	row_number(row, verify->loops);
 	row_format(row, "%.2f on average, %u at most", verify->hops_avg, verify->hops_max);
 	row_number(row, work->rows);
@@ -259,6 +271,39 @@ static void show_violation(const struct plan_work *work, const struct violation 
 	fputc('\n', out);
 }
 
+static void show_tenant_violation(const struct plan_work *work,
+				  const struct tenant_violation *violation, FILE *out)
+{
+	const struct fabric *fabric = &work->source.fabric;
+	const struct fabric_host *from = &fabric->hosts[fabric->host_ports[violation->from].host];
+	const struct fabric_host *to = &fabric->hosts[fabric->host_ports[violation->to].host];
+	struct ip_prefix address = violation->ip;
+	char text[IP_PREFIX_TEXT_BYTES];
+
+	fprintf(out, "From %s to %s: ", from->name, to->name);
+	if (violation->rule == FABRIC_NONE) {
+		address.len = ip_family_bits(address.family);
+		ip_prefix_format(&address, text);
+		fprintf(out, "no rule permits %s %s\n", fabric->tenants[from->tenant], text);
+		return;
+	}
+	ip_prefix_format(&work->tenants.rule[violation->rule].to, text);
+	fprintf(out, "the rule permit %s %s lets through what is for %s\n",
+		fabric->tenants[from->tenant], text, fabric->tenants[to->tenant]);
+}
+
+static void show_tenant_violations(const struct plan_work *work, FILE *out)
+{
+	const struct tenant_proof *proof = &work->tenant_proof;
+
+	if (proof->violations > 0)
+		fputs("\nRules of tenants that are wrong:\n", out);
+	for (uint32_t i = 0; i < proof->kept; i++)
+		show_tenant_violation(work, &proof->violation[i], out);
+	if (proof->kept == TENANT_VIOLATIONS_KEPT)
+		fprintf(out, "%llu pairs in all.\n", (unsigned long long)proof->violations);
+}
+
 static void show_wrong(const struct plan_work *work, FILE *out)
 {
 	const struct verify_report *verify = &work->verify;
@@ -271,6 +316,7 @@ static void show_wrong(const struct plan_work *work, FILE *out)
 			"\n%u priorities are needed, there are %d: a lossless class takes one "
 			"for each lane.\n",
 			work->qos.prio_count, PRIO_COUNT);
+	show_tenant_violations(work, out);
 	if (verify->parted_pairs > 0)
 		fprintf(out, "\n%llu pairs have no connection left.\n",
 			(unsigned long long)verify->parted_pairs);

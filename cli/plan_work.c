@@ -249,8 +249,11 @@ static int plan_rules(struct plan_work *work)
 				  &work->qos, &memory_short);
 	if (memory_short)
 		return -ENOMEM;
-	return tenants_plan(&work->source.fabric, &work->source.keep, &work->source.scratch,
-			    &work->tenants);
+	if (tenants_plan(&work->source.fabric, &work->source.keep, &work->source.scratch,
+			 &work->tenants) < 0)
+		return -ENOMEM;
+	return tenants_check(&work->source.fabric, &work->tenants, &work->source.scratch,
+			     &work->tenant_proof);
 }
 
 int plan_work_prove(struct plan_work *work)
@@ -268,7 +271,8 @@ int plan_work_prove(struct plan_work *work)
 	}
 	if (rc < 0 || count_tables(work) < 0 || plan_rules(work) < 0)
 		return short_of_memory();
-	work->good = verify_good(&work->verify) && work->qos_fits;
+	work->good = verify_good(&work->verify) && work->qos_fits &&
+		     work->tenant_proof.violations == 0;
 	return work->good ? EXIT_DONE : EXIT_REFUSED;
 }
 

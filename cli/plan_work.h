@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cli/plan_options.h"
-#include "fabricmgr/core/tenants.h"
+#include "fabricmgr/core/tenants_check.h"
 #include "fabricmgr/source.h"
 #include "routing/balance.h"
 #include "routing/sweep.h"
@@ -48,6 +48,7 @@ struct plan_work {
 	uint64_t rows;
 	uint64_t groups;
 	struct tenants tenants;
+	struct tenant_proof tenant_proof;
 	struct qos_options qos_options;
 	struct qos qos;
 	bool qos_fits; // into the priorities that there are

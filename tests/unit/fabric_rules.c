@@ -5,9 +5,10 @@
 // the text of the rules or from arithmetic.
 
 #include "fabricmgr/core/qos.h"
-#include "fabricmgr/core/tenants.h"
+#include "fabricmgr/core/tenants_check.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "fabricmgr/core/address.h"
 #include "fabricmgr/core/generate.h"
@@ -182,34 +183,129 @@ static const struct {
 	{ "a host for all", "1111111122222220", 14 },
 };
 
+static void join(struct fabric *fabric, uint32_t host, char of)
+{
+	const char name[] = { of, '\0' };
+
+	fabric->hosts[host].tenant = of == '0' ? 0 : fabric_tenant(fabric, name);
+}
+
+static void make_tenants(struct fabric *fabric, const char *of, struct tenants *tenants)
+{
+	make(fabric, 4);
+	for (uint32_t i = 0; i < 16; i++)
+		join(fabric, i, of[i]);
+	cr_assert_eq(tenants_plan(fabric, &keep, &scratch, tenants), 0);
+}
+
 TABLE_TEST(tenants, rules, row, tenant_rows)
 {
 	struct tenants tenants;
 	struct fabric fabric;
 
-	make(&fabric, 4);
-	for (uint32_t i = 0; i < 16; i++) {
-		const char name[] = { row->of[i], '\0' };
-
-		fabric.hosts[i].tenant = row->of[i] == '0' ? 0 : fabric_tenant(&fabric, name);
-	}
-	cr_assert_eq(tenants_plan(&fabric, &keep, &scratch, &tenants), 0);
+	make_tenants(&fabric, row->of, &tenants);
 	cr_assert_eq(tenants.rule_count, row->rules, "%s: %u", row->what, tenants.rule_count);
 	cr_assert_eq(tenants.pairs, 16 * 15);
 	check_rules(&fabric, &tenants);
 }
 
+// --- proof of tenants -------------------------------------------------------------------------
+
+enum { NO_RULE = -1 };
+
+static const struct {
+	const char *what;
+	const char *of;
+	uint32_t rule; // that is made wrong
+	uint8_t len;
+	uint32_t tenant;
+	uint64_t violations;
+	uint32_t from; // of the first one
+	uint32_t to;
+	int blamed;
+} wrong_rows[] = {
+	// Of halves, rules 0 to 2 are red .2/31 .4/30 .8/31, 6 to 8 blue .10/31 .12/30 .16/31.
+	{ "as it was", "1111111122222222", 2, 31, 1, 0, 0, 0, NO_RULE },
+	{ "red .0/29 holds .2/31 as well", "1111111122222222", 1, 29, 1, 0, 0, 0, NO_RULE },
+	{ "8 red reach blue .10 and .11", "1111111122222222", 2, 30, 1, 16, 0, 8, 2 },
+	{ "7 blue miss .17", "1111111122222222", 8, 32, 2, 7, 8, 15, NO_RULE },
+	{ "8 red reach .10 and .11, 7 blue do not", "1111111122222222", 6, 31, 1, 30, 0, 8, 6 },
+	{ "a red one reaches everything", "1111111122222222", 0, 0, 1, 64, 0, 8, 0 },
+	// Rule 3 is red .17/32, which is nobody's; blue has it in .16/31.
+	{ "8 red miss the host for all", "1111111122222220", 3, 32, 2, 8, 0, 15, NO_RULE },
+	// A tenant's only port has no other one to miss it. Rule 0 is .2/32.
+	{ "the only red one", "1222222222222222", 0, 32, 2, 15, 1, 0, 0 },
+};
+
+TABLE_TEST(tenants, wrong_rule_is_found, row, wrong_rows)
+{
+	const struct tenant_violation *first;
+	struct tenant_proof proof;
+	struct tenant_rule *rules;
+	struct tenants tenants;
+	struct fabric fabric;
+
+	make_tenants(&fabric, row->of, &tenants);
+	rules = arena_take_raw(&keep, tenants.rule_count, sizeof(*rules));
+	memcpy(rules, tenants.rule, tenants.rule_count * sizeof(*rules));
+	rules[row->rule].to.len = row->len;
+	rules[row->rule].tenant = row->tenant;
+	tenants.rule = rules;
+	cr_assert_eq(tenants_check(&fabric, &tenants, &scratch, &proof), 0);
+	cr_assert_eq(proof.violations, row->violations, "%s: %lu", row->what, proof.violations);
+	cr_assert_eq(proof.kept > 0, row->violations > 0);
+	if (proof.kept == 0)
+		return;
+	first = &proof.violation[0];
+	cr_assert_eq(fabric.host_ports[first->from].host, row->from, "%s", row->what);
+	cr_assert_eq(fabric.host_ports[first->to].host, row->to, "%s", row->what);
+	cr_assert_eq(first->rule, row->blamed == NO_RULE ? FABRIC_NONE : (uint32_t)row->blamed);
+}
+
+// Every pair and address by itself.
+static uint64_t count_wrong(const struct fabric *fabric, const struct tenants *tenants)
+{
+	uint64_t wrong = 0;
+
+	for (uint32_t i = 0; i < fabric->host_port_count * fabric->host_port_count; i++) {
+		const uint32_t a = i / fabric->host_port_count;
+		const uint32_t b = i % fabric->host_port_count;
+		const uint32_t tenant = fabric->hosts[a].tenant;
+		const bool want = fabric_allows(fabric, a, b);
+
+		if (a == b || tenant == 0)
+			continue;
+		wrong += covered(tenants, tenant, &fabric->host_ports[b].ip) != want;
+		wrong += covered(tenants, tenant, &fabric->host_ports[b].ip6) != want;
+	}
+	return wrong;
+}
+
 SEED_TEST(tenants, any_mix, rng, 20)
 {
+	struct tenant_proof proof;
+	struct tenant_rule *rules;
 	struct tenants tenants;
 	struct fabric fabric;
 
 	make(&fabric, 6);
-	for (uint32_t i = 0; i < fabric.host_count; i++) {
-		const char name[] = { (char)('0' + rng_below(rng, 4)), '\0' };
-
-		fabric.hosts[i].tenant = name[0] == '0' ? 0 : fabric_tenant(&fabric, name);
-	}
+	for (uint32_t i = 0; i < fabric.host_count; i++)
+		join(&fabric, i, (char)('0' + rng_below(rng, 4)));
 	cr_assert_eq(tenants_plan(&fabric, &keep, &scratch, &tenants), 0);
 	check_rules(&fabric, &tenants);
+	cr_assert_eq(tenants_check(&fabric, &tenants, &scratch, &proof), 0);
+	cr_assert_eq(proof.violations, 0);
+	// Then one rule after the other goes wrong.
+	rules = arena_take_raw(&keep, tenants.rule_count, sizeof(*rules));
+	memcpy(rules, tenants.rule, tenants.rule_count * sizeof(*rules));
+	tenants.rule = rules;
+	for (uint32_t i = 0; i < 10; i++) {
+		struct tenant_rule *rule = &rules[rng_below(rng, tenants.rule_count)];
+
+		rule->tenant = 1 + (uint32_t)rng_below(rng, fabric.tenant_count - 1);
+		rule->to.len = (uint8_t)(ip_family_bits(rule->to.family) - rng_below(rng, 8));
+		cr_assert_eq(tenants_check(&fabric, &tenants, &scratch, &proof), 0);
+		cr_assert_eq(proof.violations, count_wrong(&fabric, &tenants));
+	}
+	cr_assert_eq(scratch.used, 0);
 }
