@@ -13,6 +13,7 @@
 #include "sys/cfg_row.h"
 #include "sys/cfg_value.h"
 #include "sys/nearest.h"
+#include "traffic/core/perftest.h"
 #include "traffic/options_help.h"
 #include "traffic/profile.h"
 #include "traffic/spec.h"
@@ -438,12 +439,16 @@ static enum options_verdict judge_perftest(const struct parser *parser, uint32_t
 		return refuse(parser,
 			      "perftest: needs --connect ADDRESS or --listen, and not both");
 	if (run->ip.family != IP_V4 || (connects && run->connect.family != IP_V4))
-		return refuse(parser, "perftest: knows IPv4 only");
+		return refuse(parser, "perftest: meets over IPv4 only; IPv6 of its queue pairs "
+				      "is --gid");
 	if (run->switch_name[0] != '\0')
 		return refuse(parser, "--switch-name: not of perftest");
-	if (run->qps != 1 || run->bidirectional || run->latency || run->duration != CONFIG_UNSET)
-		return refuse(parser,
-			      "perftest: one queue pair, one way, and a number of messages");
+	if (run->latency || run->duration != CONFIG_UNSET)
+		return refuse(parser, "perftest: bandwidth, and a number of messages");
+	if (run->qps > PERFTEST_QPS_MAX)
+		return refuse(parser, "perftest: at most %u queue pairs", PERFTEST_QPS_MAX);
+	if (run->gid.family != IP_NONE && run->gid.family != IP_V6)
+		return refuse(parser, "--gid: an IPv6 address; IPv4 is --ip's");
 	if (!is_mtu_of_verbs(run->mtu))
 		return refuse(parser, "--mtu %u: perftest knows 256, 512, 1024, 2048 and 4096",
 			      (uint32_t)run->mtu);

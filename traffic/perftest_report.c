@@ -31,7 +31,7 @@ void perftest_measure_whole(uint64_t count, uint64_t size, uint64_t ns, struct p
 void perftest_measure(const uint64_t *done_ns, uint64_t count, const struct traffic_config *config,
 		      uint64_t begun_ns, struct perftest_report *out)
 {
-	const uint64_t depth = config->run.depth;
+	const uint64_t depth = config->run.depth * config->run.qps;
 	const uint64_t size = config->run.size;
 
 	perftest_measure_whole(count, size, count == 0 ? 0 : done_ns[count - 1] - begun_ns, out);
@@ -40,6 +40,15 @@ void perftest_measure(const uint64_t *done_ns, uint64_t count, const struct traf
 
 		out->peak = here > out->peak ? here : out->peak;
 	}
+}
+
+void perftest_measure_both(const struct perftest_report *own, const struct perftest_report *peer,
+			   struct perftest_report *out)
+{
+	*out = *own;
+	out->peak += peer->peak;
+	out->average += peer->average;
+	out->rate += peer->rate;
 }
 
 // --- text -------------------------------------------------------------------------------------
@@ -60,15 +69,24 @@ static void print_side(const char *who, const struct perftest_keys *keys, FILE *
 		keys->qp, keys->psn, keys->rkey, keys->va);
 }
 
+static void print_sides(const struct perftest_result *result, FILE *out)
+{
+	for (uint32_t i = 0; i < result->shape.qps; i++)
+		print_side("local", &result->own->keys[i], out);
+	for (uint32_t i = 0; i < result->shape.qps; i++)
+		print_side("remote", &result->peer->keys[i], out);
+}
+
 void perftest_report_text(const struct perftest_result *result, FILE *out)
 {
 	const struct perftest_report *report = &result->report;
 
-	fprintf(out, "%s                    %s BW Test\n Mtu             : %" PRIu32 "[B]\n", line,
-		name_of(result->op), result->mtu);
+	fprintf(out, "%s                    %s %sBW Test\n", line, name_of(result->shape.op),
+		result->shape.both ? "Bidirectional " : "");
+	fprintf(out, " Number of qps   : %" PRIu32 "\n Mtu             : %" PRIu32 "[B]\n",
+		result->shape.qps, result->mtu);
 	fprintf(out, " Peer            : perftest %s\n%s", result->peer->version, line);
-	print_side("local", &result->own->keys, out);
-	print_side("remote", &result->peer->keys, out);
+	print_sides(result, out);
 	fprintf(out,
 		"%s #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   "
 		"MsgRate[Mpps]\n",
@@ -95,9 +113,11 @@ void perftest_report_json(const struct perftest_result *result, FILE *out)
 	const struct rc_stats *rc = &result->rc;
 	json_t *object = json_object();
 
-	json_object_set_new(object, "test", json_string(name_of(result->op)));
+	json_object_set_new(object, "test", json_string(name_of(result->shape.op)));
 	json_object_set_new(object, "client", json_boolean(result->client));
 	json_object_set_new(object, "peer", json_string(result->peer->version));
+	json_object_set_new(object, "bidirectional", json_boolean(result->shape.both));
+	put(object, "qps", result->shape.qps);
 	put(object, "mtu", result->mtu);
 	put(object, "bytes", result->report.size);
 	put(object, "iterations", result->report.count);

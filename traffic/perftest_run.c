@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The loop of a perftest peer: what its port receives goes to the endpoint or to the kernel, the
-// TCP session tells when to connect and when to work, and completions are counted. Like perftest,
-// small messages go round in the peer's buffer, a cache line or more apart.
+// TCP session tells when to connect and when to work (perftest_work.h), and the end is reported.
 
 #include "traffic/perftest_run.h"
 
@@ -13,23 +12,21 @@
 #include "traffic/crc.h"
 #include "traffic/perftest_report.h"
 #include "traffic/perftest_talk.h"
+#include "traffic/perftest_work.h"
 #include "traffic/port_host.h"
 #include "traffic/profile.h"
 #include "traffic/report.h"
 #include "traffic/zeroed.h"
 
 enum {
-	CACHE_LINE = 64,
 	BUFFER_BYTES = 4096, // as perftest on machines with such pages
-	REGION_MIN = 65536,  // the largest pages, in which a peer may go round
 	READS = 128,         // outstanding, as soft-RoCE has it
-	RKEY = 0x5a,
 	FIRST_PSN = 0x5eed01,
+	NEXT_PSN = 4096,      // of the next queue pair, so much more
 	PART_NS = 1000000000, // for the end of TCP
 	LINGER_NS = 20000000, // for the last ACKs, and frames of it
 	CHECK_NS = 100000000, // between two looks at the link
 };
-#define BUFFER_VA 0x10000000000
 
 struct perftest {
 	const struct traffic_config *config;
@@ -39,15 +36,8 @@ struct perftest {
 	struct clock clock;
 	struct port_visits visits;
 	bool has_dpdk;
-	struct rc_region region; // what the peer reaches, and receives go to
-	uint8_t *local;          // sent from, or READ into
-	void *memory;            // of the endpoint
-	uint64_t *done_ns;       // when each message was done
-	uint64_t posted;
-	uint64_t done;
-	uint64_t received;
-	ns_t begun;
-	ns_t ended;
+	struct perftest_work work;
+	void *memory; // of the endpoint
 	ns_t part_at; // then it does not wait for the peer any more
 	bool failed;
 	uint32_t idle;
@@ -55,69 +45,66 @@ struct perftest {
 
 // --- making it --------------------------------------------------------------------------------
 
-static enum rc_op op_of(const struct traffic_config *config)
-{
-	if (config->run.op == TRAFFIC_SEND)
-		return RC_SEND;
-	return config->run.op == TRAFFIC_READ ? RC_READ : RC_WRITE;
-}
-
 static int make_endpoint(struct perftest *test)
 {
 	const struct run_config *run = &test->config->run;
-	const uint64_t bytes = run->size > REGION_MIN ? run->size : REGION_MIN;
 	const struct workload workload = { .job.receive_depth = (uint32_t)run->depth,
 					   .host_count = 1 };
 	struct port_host *host = &test->host;
+	struct endpoint_profile *profile = &host->profile;
 
-	profile_make(test->config, &workload, 0, 1, crc_method(), &host->profile);
-	host->profile.rc.read_depth = READS;
+	profile_make(test->config, &workload, 0, (uint32_t)run->qps, crc_method(), profile);
+	profile->rc.read_depth = READS;
+	profile->has_ipv6 = run->gid.family == IP_V6;
+	memcpy(profile->ipv6, run->gid.address, sizeof(profile->ipv6));
 	host->kernel = &test->kernel;
 	traffic_host_device(test->config, 0, host->device);
-	test->region = (struct rc_region){ .va = BUFFER_VA,
-					   .bytes = bytes,
-					   .data = zeroed(bytes),
-					   .rkey = RKEY,
-					   .remote_write = true,
-					   .remote_read = true };
-	test->local = zeroed(bytes);
-	test->done_ns = calloc(run->iters, sizeof(*test->done_ns));
-	test->memory = zeroed(endpoint_bytes(&host->profile));
-	if (test->region.data == NULL || test->local == NULL || test->done_ns == NULL ||
-	    test->memory == NULL) {
+	test->memory = zeroed(endpoint_bytes(profile));
+	if (test->memory == NULL) {
 		fputs("weft-traffic: out of memory\n", stderr);
 		return -ENOMEM;
 	}
-	host->endpoint = endpoint_init(&host->profile, &test->region, 1, test->memory);
+	host->endpoint = endpoint_init(profile, &test->work.region, 1, test->memory);
 	return 0;
 }
 
 static void introduce(struct perftest *test)
 {
+	const struct endpoint_profile *profile = &test->host.profile;
+	const struct perftest_work *work = &test->work;
 	struct perftest_side *own = &test->talk.own;
 
-	test->talk.op = op_of(test->config);
+	test->talk.shape = work->shape;
 	test->talk.client = !test->config->run.listen;
 	*own = (struct perftest_side){
 		.version = PERFTEST_VERSION_TEXT,
 		.buffer_bytes = BUFFER_BYTES,
-		.line_bytes = CACHE_LINE,
+		.line_bytes = PERFTEST_CACHE_LINE,
 		.mtu = (uint32_t)test->config->run.mtu,
-		.keys = { .reads = test->talk.op == RC_READ ? READS : 1,
-			  .qp = test->host.profile.qp_base,
-			  .psn = FIRST_PSN,
-			  .rkey = RKEY,
-			  .va = BUFFER_VA },
 	};
-	perftest_gid_of_ipv4(test->host.profile.ipv4, own->keys.gid);
+	for (uint32_t i = 0; i < work->shape.qps; i++) {
+		struct perftest_keys *keys = &own->keys[i];
+
+		*keys = (struct perftest_keys){ .reads = work->shape.op == RC_READ ? READS : 1,
+						.qp = profile->qp_base + i,
+						.psn = FIRST_PSN + NEXT_PSN * i,
+						.rkey = work->region.rkey,
+						.va = perftest_work_va(work, i) };
+		if (profile->has_ipv6)
+			memcpy(keys->gid, profile->ipv6, sizeof(keys->gid));
+		else
+			perftest_gid_of_ipv4(profile->ipv4, keys->gid);
+	}
 }
 
 static int open_test(struct perftest *test)
 {
 	const struct run_config *run = &test->config->run;
 	struct port_host *host = &test->host;
-	int rc = make_endpoint(test);
+	int rc = perftest_work_make(test->config, &test->work);
 
+	if (rc == 0)
+		rc = make_endpoint(test);
 	if (rc == 0)
 		rc = port_hosts_check_paths(host, 1);
 	if (rc == 0)
@@ -139,115 +126,80 @@ static void close_test(struct perftest *test)
 	port_hosts_close(&test->host, 1);
 	if (test->has_dpdk)
 		port_hosts_stop_dpdk();
-	free(test->region.data);
-	free(test->local);
-	free(test->done_ns);
+	perftest_work_free(&test->work);
 	free(test->memory);
 }
 
 // --- work -------------------------------------------------------------------------------------
 
-static bool post_receive(struct perftest *test)
+// Both ends of a queue pair speak the same IP.
+static int set_address(const struct perftest *test, const uint8_t gid[16],
+		       struct endpoint_peer *peer)
 {
-	const struct rc_receive receive = { .data = test->region.data,
-					    .bytes = test->region.bytes };
-
-	return endpoint_post_receive(test->host.endpoint, 0, &receive);
+	peer->ipv6 = !perftest_gid_ipv4(gid, peer->ip);
+	if (peer->ipv6)
+		memcpy(peer->ip, gid, sizeof(peer->ip));
+	if (peer->ipv6 == test->host.profile.has_ipv6)
+		return 0;
+	fprintf(stderr, "weft-traffic: perftest: the peer's GID is an IPv%c address: %s\n",
+		peer->ipv6 ? '6' : '4',
+		peer->ipv6 ? "this side needs one as --gid" : "--gid is not for it");
+	return -EAFNOSUPPORT;
 }
 
-static int connect_qp(struct perftest *test)
+static int connect_qp(struct perftest *test, uint32_t qp)
 {
 	const struct run_config *run = &test->config->run;
-	const struct perftest_keys *keys = &test->talk.peer.keys;
+	const struct perftest_keys *keys = &test->talk.peer.keys[qp];
 	struct endpoint_peer peer = {
 		.qp = keys->qp,
-		.send_psn = test->talk.own.keys.psn,
+		.send_psn = test->talk.own.keys[qp].psn,
 		.receive_psn = keys->psn,
 		.dscp = (uint8_t)run->dscp,
 		.ecn = run->ecn ? ECN_ECT0 : ECN_NOT_ECT,
 	};
-	int rc;
+	int rc = set_address(test, keys->gid, &peer);
 
-	if (!perftest_gid_ipv4(keys->gid, peer.ip)) {
-		fputs("weft-traffic: perftest: the peer's GID is not an IPv4 address\n", stderr);
-		return -EAFNOSUPPORT;
-	}
-	if (test->talk.peer.buffer_bytes > test->region.bytes) {
-		fputs("weft-traffic: perftest: the peer goes round in more than --size\n", stderr);
-		return -EMSGSIZE;
-	}
-	if (test->talk.peer.mtu < test->host.profile.rc.mtu)
-		test->host.profile.rc.mtu = test->talk.peer.mtu;
-	// Not more at a time than the peer answers.
-	if (test->talk.client && test->talk.op == RC_READ && keys->reads < READS)
-		test->host.profile.rc.read_depth = keys->reads == 0 ? 1 : keys->reads;
-	rc = endpoint_connect(&test->host.profile, test->host.endpoint, 0, &peer,
-			      clock_now(&test->clock));
-	while (rc == 0 && test->talk.op == RC_SEND && post_receive(test))
-		;
+	if (rc == 0)
+		rc = endpoint_connect(&test->host.profile, test->host.endpoint, qp, &peer,
+				      clock_now(&test->clock));
+	if (rc == 0 && test->work.shape.op == RC_SEND)
+		perftest_work_listen(&test->work, test->host.endpoint, qp);
 	return rc;
 }
 
-// Where a message goes in the peer's buffer.
-static uint64_t place_of(const struct perftest *test, uint64_t message)
+static int connect_all(struct perftest *test)
 {
 	const struct perftest_side *peer = &test->talk.peer;
-	const uint64_t line = peer->line_bytes > CACHE_LINE ? peer->line_bytes : CACHE_LINE;
-	const uint64_t step = (test->config->run.size + line - 1) / line * line;
-	const uint64_t places = peer->buffer_bytes / step;
+	struct rc_profile *pf = &test->host.profile.rc;
+	const uint32_t reads = peer->keys[0].reads;
+	int rc = 0;
 
-	return peer->keys.va + (places > 1 ? message % places * step : 0);
+	if (peer->buffer_bytes > test->work.place) {
+		fputs("weft-traffic: perftest: the peer goes round in more than --size\n", stderr);
+		return -EMSGSIZE;
+	}
+	if (peer->mtu < pf->mtu)
+		pf->mtu = peer->mtu;
+	// Not more at a time than the peer answers.
+	if (test->work.works && test->work.shape.op == RC_READ && reads < READS)
+		pf->read_depth = reads == 0 ? 1 : reads;
+	for (uint32_t i = 0; rc == 0 && i < test->work.shape.qps; i++)
+		rc = connect_qp(test, i);
+	return rc;
 }
 
-static void post(struct perftest *test, ns_t now)
+// True when this side's work is done.
+static bool do_work(struct perftest *test)
 {
-	const struct run_config *run = &test->config->run;
+	struct perftest_work *work = &test->work;
 
-	while (test->posted < run->iters && test->posted - test->done < run->depth) {
-		const struct rc_work work = { .op = test->talk.op,
-					      .data = test->local,
-					      .bytes = run->size,
-					      .remote_va = place_of(test, test->posted),
-					      .rkey = test->talk.peer.keys.rkey };
-
-		if (!endpoint_post(&test->host.profile, test->host.endpoint, 0, &work, now))
-			return;
-		test->posted++;
-	}
-}
-
-static void count(struct perftest *test, const struct rc_completion *done)
-{
-	if (done->status != RC_OK) {
-		// Those behind it are flushed.
-		if (!test->failed)
-			fprintf(stderr, "weft-traffic: perftest: a message failed: status %d\n",
-				(int)done->status);
-		test->failed = true;
-		return;
-	}
-	test->ended = done->done;
-	if (!done->receive) {
-		test->done_ns[test->done++] = done->done.v;
-		return;
-	}
-	if (test->received++ == 0)
-		test->begun = done->posted;
-	post_receive(test);
-}
-
-// True when the client's work is done; a server has none of its own.
-static bool do_work(struct perftest *test, ns_t now)
-{
-	if (!test->talk.client)
-		return true;
-	if (test->posted == 0)
-		test->begun = now;
-	post(test, now);
-	if (test->done < test->config->run.iters)
+	if (!perftest_work_go(work, &test->talk.peer, &test->host.profile, test->host.endpoint,
+			      clock_now(&test->clock)))
 		return false;
-	perftest_measure(test->done_ns, test->done, test->config, test->begun.v,
-			 &test->talk.own.report);
+	if (work->works)
+		perftest_measure(work->done_ns, work->done, test->config, work->begun.v,
+				 &test->talk.own.report);
 	return true;
 }
 
@@ -255,13 +207,11 @@ static bool do_work(struct perftest *test, ns_t now)
 
 static void turn(struct perftest *test)
 {
-	struct rc_completion done;
-	uint32_t moved, qp;
+	uint32_t moved;
 
 	port_visit_begin(&test->visits, &test->host, 1, clock_now(&test->clock));
 	moved = port_host_receive(&test->host, &test->clock);
-	while (endpoint_complete(test->host.endpoint, &qp, &done))
-		count(test, &done);
+	perftest_work_take(&test->work, test->host.endpoint);
 	moved += port_host_transmit(&test->host, &test->clock);
 	port_visit_end(&test->visits);
 	port_hosts_give_way(moved, &test->idle);
@@ -273,11 +223,11 @@ static bool go_on(struct perftest *test)
 	switch (perftest_talk_step(&test->talk)) {
 	case PERFTEST_TALK_WAITS: return true;
 	case PERFTEST_TALK_CONNECT:
-		test->failed = connect_qp(test) != 0;
+		test->failed = connect_all(test) != 0;
 		perftest_talk_next(&test->talk);
 		return !test->failed;
 	case PERFTEST_TALK_TEST:
-		if (do_work(test, clock_now(&test->clock)))
+		if (do_work(test))
 			perftest_talk_next(&test->talk);
 		return true;
 	case PERFTEST_TALK_PARTS:
@@ -299,13 +249,15 @@ static int run_session(struct perftest *test, const volatile sig_atomic_t *stop)
 
 	clock_start(&test->clock);
 	profile_begin(test->config, 0, (ns_t){ 0 }, &test->host.profile);
-	while (!*stop && !test->failed && go_on(test)) {
+	while (!*stop && !test->failed && !test->work.failed && go_on(test)) {
 		if (!ns_before(clock_now(&test->clock), check_at)) {
 			test->failed = port_hosts_check(&test->host, 1, check_at) != 0;
 			check_at = ns_add(clock_now(&test->clock), CHECK_NS);
 		}
 		if (!ns_before(clock_now(&test->clock), limit)) {
-			fputs("weft-traffic: perftest: no end before --timeout\n", stderr);
+			fprintf(stderr,
+				"weft-traffic: perftest: no end before --timeout: waits for %s\n",
+				perftest_talk_wait(&test->talk));
 			return 1;
 		}
 		turn(test);
@@ -316,25 +268,29 @@ static int run_session(struct perftest *test, const volatile sig_atomic_t *stop)
 	do
 		turn(test);
 	while (ns_before(clock_now(&test->clock), end));
-	return *stop || test->failed;
+	return *stop || test->failed || test->work.failed;
 }
 
 static int report(struct perftest *test)
 {
 	const struct run_config *run = &test->config->run;
+	const struct perftest_work *work = &test->work;
+	const struct perftest_side *own = &test->talk.own, *peer = &test->talk.peer;
 	struct perftest_result result = {
-		.op = test->talk.op,
+		.shape = work->shape,
 		.client = test->talk.client,
 		.mtu = test->host.profile.rc.mtu,
-		.own = &test->talk.own,
-		.peer = &test->talk.peer,
-		.report = test->talk.client ? test->talk.own.report : test->talk.peer.report,
+		.own = own,
+		.peer = peer,
+		.report = work->works ? own->report : peer->report,
 		.kernel_lost = test->kernel.lost,
 	};
 
-	if (!test->talk.client && test->talk.op == RC_SEND)
-		perftest_measure_whole(test->received, run->size,
-				       ns_since(test->ended, test->begun), &result.report);
+	if (work->shape.both)
+		perftest_measure_both(&own->report, &peer->report, &result.report);
+	else if (!work->works && work->shape.op == RC_SEND)
+		perftest_measure_whole(work->received, run->size,
+				       ns_since(work->ended, work->begun), &result.report);
 	endpoint_stats_read(&test->host.profile, test->host.endpoint, &result.stats, &result.rc);
 	if (run->json)
 		perftest_report_json(&result, stdout);

@@ -92,53 +92,118 @@ static bool is_connected(struct perftest_talk *talk, enum perftest_talk_state *s
 
 // --- messages ---------------------------------------------------------------------------------
 
-static enum perftest_talk_state say(struct perftest_talk *talk, enum perftest_step step)
+static enum perftest_talk_state say(struct perftest_talk *talk, struct perftest_turn turn)
 {
-	const uint32_t bytes = perftest_bytes(step);
+	const uint32_t bytes = perftest_bytes(turn.step);
 	uint8_t out[PERFTEST_BYTES_MAX];
 
-	perftest_write(step, &talk->own, out);
+	perftest_write(turn, &talk->own, out);
 	if (send(talk->fd, out, bytes, MSG_NOSIGNAL) != (ssize_t)bytes)
 		return failed("the peer has gone");
 	talk->said = true;
 	return PERFTEST_TALK_WAITS;
 }
 
-// `got` tells whether the message is whole.
-static enum perftest_talk_state hear(struct perftest_talk *talk, enum perftest_step step)
+static const char *name_of(enum perftest_step step)
 {
-	const uint32_t bytes = perftest_bytes(step);
+	switch (step) {
+	case PERFTEST_VERSION: return "its version";
+	case PERFTEST_BUFFER: return "its buffer";
+	case PERFTEST_LINE: return "its cache line";
+	case PERFTEST_MTU: return "its MTU";
+	case PERFTEST_KEYS: return "keys of its queue pairs";
+	case PERFTEST_AGAIN: return "its keys once more, before the test";
+	case PERFTEST_SYNC: return "its keys, to go on";
+	case PERFTEST_REPORT_SIZE:
+	case PERFTEST_REPORT_COUNT:
+	case PERFTEST_REPORT_PEAK:
+	case PERFTEST_REPORT_AVERAGE:
+	case PERFTEST_REPORT_RATE: return "its figures";
+	case PERFTEST_DONE: return "its farewell";
+	case PERFTEST_CONNECT:
+	case PERFTEST_TEST:
+	case PERFTEST_END: break;
+	}
+	return "the end of the test";
+}
+
+const char *perftest_talk_wait(const struct perftest_talk *talk)
+{
+	if (!talk->connected)
+		return "the peer";
+	return name_of(perftest_turn(&talk->shape, talk->at).step);
+}
+
+// What the peer says that this side does not: nobody tells the shape of a test, so two that were
+// told different ones find out by what comes next.
+static enum perftest_talk_state refuse(const struct perftest_talk *talk, enum perftest_step step,
+				       enum perftest_verdict verdict)
+{
+	char text[96] = "";
+
+	switch (verdict) {
+	case PERFTEST_OK: return PERFTEST_TALK_WAITS;
+	case PERFTEST_OLD: return failed("the peer's version is before 5.33");
+	case PERFTEST_FEWER_QPS:
+		snprintf(text, sizeof(text),
+			 "the peer has fewer queue pairs than --qps %u (its -q)", talk->shape.qps);
+		break;
+	case PERFTEST_MORE_QPS:
+		snprintf(text, sizeof(text), "the peer has more queue pairs than --qps %u (its -q)",
+			 talk->shape.qps);
+		break;
+	case PERFTEST_OTHER_SIZE:
+		return failed("the peer goes one way (no -b), or its -s is not --size");
+	case PERFTEST_OTHER_COUNT:
+		return failed("the peer goes one way (no -b), or its -n is not --iters");
+	case PERFTEST_MALFORMED:
+		snprintf(text, sizeof(text), "what should be %s is not: other -b, or test?",
+			 name_of(step));
+		break;
+	}
+	return failed(text);
+}
+
+static enum perftest_talk_state gone(const struct perftest_talk *talk)
+{
+	char text[96];
+
+	snprintf(text, sizeof(text), "the peer ended the session before %s",
+		 perftest_talk_wait(talk));
+	return failed(text);
+}
+
+// `got` tells whether the message is whole.
+static enum perftest_talk_state hear(struct perftest_talk *talk, struct perftest_turn turn)
+{
+	const uint32_t bytes = perftest_bytes(turn.step);
 	const ssize_t len = recv(talk->fd, talk->message + talk->got, bytes - talk->got, 0);
 
 	if (len == 0)
-		return failed("the peer ended the session");
+		return gone(talk);
 	if (len < 0 && errno != EAGAIN && errno != EINTR)
 		return failed(strerror(errno));
 	if (len > 0)
 		talk->got += (uint32_t)len;
 	if (talk->got < bytes)
 		return PERFTEST_TALK_WAITS;
-	switch (perftest_read(step, talk->message, &talk->peer)) {
-	case PERFTEST_OK: return PERFTEST_TALK_WAITS;
-	case PERFTEST_OLD: return failed("the peer's version is before 5.33");
-	case PERFTEST_MALFORMED: break;
-	}
-	return failed("the peer says what this version does not");
+	return refuse(talk, turn.step,
+		      perftest_read(&talk->shape, turn, talk->message, &talk->peer));
 }
 
 // One exchange, as far as it can go now; *done when it is over. The client speaks first.
-static enum perftest_talk_state exchange(struct perftest_talk *talk, enum perftest_step step,
+static enum perftest_talk_state exchange(struct perftest_talk *talk, struct perftest_turn turn,
 					 bool *done)
 {
-	const uint32_t bytes = perftest_bytes(step);
+	const uint32_t bytes = perftest_bytes(turn.step);
 	enum perftest_talk_state state = PERFTEST_TALK_WAITS;
 
 	if (talk->client && !talk->said)
-		state = say(talk, step);
+		state = say(talk, turn);
 	if (state == PERFTEST_TALK_WAITS && talk->got < bytes)
-		state = hear(talk, step);
+		state = hear(talk, turn);
 	if (state == PERFTEST_TALK_WAITS && talk->got == bytes && !talk->said)
-		state = say(talk, step);
+		state = say(talk, turn);
 	*done = state == PERFTEST_TALK_WAITS && talk->got == bytes && talk->said;
 	return state;
 }
@@ -171,15 +236,15 @@ enum perftest_talk_state perftest_talk_step(struct perftest_talk *talk)
 	if (!is_connected(talk, &state))
 		return state;
 	for (;;) {
-		const enum perftest_step step = perftest_step(talk->op, talk->at);
+		const struct perftest_turn turn = perftest_turn(&talk->shape, talk->at);
 
-		if (step == PERFTEST_CONNECT)
+		if (turn.step == PERFTEST_CONNECT)
 			return PERFTEST_TALK_CONNECT;
-		if (step == PERFTEST_TEST)
+		if (turn.step == PERFTEST_TEST)
 			return PERFTEST_TALK_TEST;
-		if (step == PERFTEST_END)
+		if (turn.step == PERFTEST_END)
 			return part(talk) ? PERFTEST_TALK_END : PERFTEST_TALK_PARTS;
-		state = exchange(talk, step, &done);
+		state = exchange(talk, turn, &done);
 		if (!done)
 			return state;
 		perftest_talk_next(talk);

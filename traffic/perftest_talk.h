@@ -17,7 +17,7 @@ enum perftest_talk_state {
 };
 
 struct perftest_talk {
-	enum rc_op op;
+	struct perftest_shape shape;
 	bool client;
 	struct perftest_side own;
 	struct perftest_side peer;
@@ -31,7 +31,7 @@ struct perftest_talk {
 	uint8_t message[PERFTEST_BYTES_MAX];
 };
 
-// Begins: a client calls `address`, a server listens. 0, or -errno after a line on stderr. `op`,
+// Begins: a client calls `address`, a server listens. 0, or -errno after a line on stderr. `shape`,
 // `client` and `own` are set.
 int perftest_talk_open(struct perftest_talk *talk, const struct kernel_side *side,
 		       const uint8_t address[4], uint16_t port);
@@ -39,5 +39,8 @@ int perftest_talk_open(struct perftest_talk *talk, const struct kernel_side *sid
 // Goes on as far as it can.
 enum perftest_talk_state perftest_talk_step(struct perftest_talk *talk);
 void perftest_talk_next(struct perftest_talk *talk);
+
+// What it waits for, as a part of a sentence.
+const char *perftest_talk_wait(const struct perftest_talk *talk);
 
 void perftest_talk_close(struct perftest_talk *talk);

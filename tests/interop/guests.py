@@ -39,14 +39,15 @@ def wait_for(what, seconds, done):
 
 
 class Guest:
-    """A host with 10.0.0.N on port N - 1; it takes jobs, bash scripts, through its box."""
+    """A host with 10.0.0.N and fd00::N on port N - 1; it takes jobs, bash scripts, through its box."""
 
     def __init__(self, lab, number):
         self.name, self.address = f'h{number}', f'10.0.0.{number}'
         self.box, self.log = lab.dir / self.name, lab.dir / f'{self.name}.log'
         self.box.mkdir()
         run = subprocess.run([ROOT / 'deploy/lab/uml-host', self.name, f'port{number - 1}.sock',
-                              f'02:00:00:00:00:{number:02x}', f'{self.address}/24', self.box, self.log],
+                              f'02:00:00:00:00:{number:02x}', f'{self.address}/24,fd00::{number}/64',
+                              self.box, self.log],
                              cwd=lab.dir, capture_output=True, text=True, check=True,
                              env={**os.environ, 'MTU': str(lab.mtu), 'LIFE': str(lab.life)})
         self.pid = int(run.stdout)

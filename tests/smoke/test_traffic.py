@@ -168,24 +168,35 @@ class Traffic(lab.SmokeTest):
         self.assert_clean(report)
         self.assertGreater(report['ranks'][0]['paused_us'], 50_000)
 
+    def run_perftest(self, *words):
+        """Reports of the server and the client of one test."""
+        ends = []
+        for host, role in ((2, ('--listen',)), (1, ('--connect', '10.1.0.2'))):
+            ends.append(self.start('perftest', *role, '--ip', f'10.1.0.{host}', '--mac', f'02:00:00:00:00:0{host}',
+                                   '--hosts', f'memif:{self.dir}/pair{host - 1}', '--json', '--size', '100000', *words,
+                                   *HOST))
+            if len(ends) == 1:
+                self.assertIn('waiting for a client', ends[0].stderr.readline())
+        reports = [json.loads(self.end(process, 0)[0]) for process in ends]
+        for report in reports:
+            for key in ('retransmits', 'out_of_sequence', 'refused', 'rx_bad', 'kernel_lost'):
+                self.assertEqual(report[key], 0, f'{words} {key}')
+        return reports
+
     def test_perftest(self):
         """Both ends of perftest's handshake, each with a kernel's TCP behind its port."""
         switch = self.switch('pair', 2)
         for op in ('write', 'read', 'send'):
-            ends = []
-            for host, role in ((2, ('--listen',)), (1, ('--connect', '10.1.0.2'))):
-                ends.append(self.start('perftest', '--op', op, *role, '--ip', f'10.1.0.{host}', '--mac',
-                                       f'02:00:00:00:00:0{host}', '--hosts', f'memif:{self.dir}/pair{host - 1}',
-                                       '--json', '--size', '100000', *HOST))
-                if len(ends) == 1:
-                    self.assertIn('waiting for a client', ends[0].stderr.readline())
-            server, client = (json.loads(self.end(process, 0)[0]) for process in ends)
+            server, client = self.run_perftest('--op', op)
             sender, receiver = (server, client) if op == 'read' else (client, server)
             self.assertEqual((sender['tx_bytes'], receiver['rx_bytes']), (20 * 100000, 20 * 100000), op)
             self.assertEqual((server['bytes'], server['iterations']), (100000, 20), op)
-            for report in (server, client):
-                for key in ('retransmits', 'out_of_sequence', 'refused', 'rx_bad', 'kernel_lost'):
-                    self.assertEqual(report[key], 0, f'{op} {key}')
+            reports = self.run_perftest('--op', op, '--bidirectional', '--qps', '3')
+            for report in reports:
+                self.assertEqual((report['tx_bytes'], report['rx_bytes']), (60 * 100000, 60 * 100000), op)
+                self.assertEqual((report['iterations'], report['qps'], report['bidirectional']), (60, 3, True), op)
+            # Both say what both did together.
+            self.assertAlmostEqual(reports[0]['bw_average'], reports[1]['bw_average'], places=5)
         self.assert_conserved(switch)
 
     def test_point_to_point(self):

@@ -43,15 +43,20 @@ static void load_session(const char *path, struct session *session)
 		add_segment(session, capture.frame);
 }
 
+enum { QPS = 2 };
+
 // As perftest printed them; the host is the last byte of its address.
 struct session_row {
 	const char *what;
 	const char *path;
-	enum rc_op op;
-	uint64_t count; // 0: no report
+	struct perftest_shape shape;
+	bool reports[2]; // client, server: what it says is of its work
 	struct {
-		uint32_t qp, psn, rkey;
-		uint64_t va;
+		struct {
+			uint32_t qp, psn;
+			uint64_t va;
+		} at[QPS];
+		uint32_t rkey;
 		uint16_t reads;
 		uint8_t host;
 	} side[2];
@@ -60,49 +65,112 @@ struct session_row {
 static const struct session_row sessions[] = {
 	{ "write",
 	  CAPTURES "/perftest-write.pcap",
-	  RC_WRITE,
-	  20,
-	  { { 0x11, 0x405101, 0x28d, 0x40588000, 1, 1 },
-	    { 0x11, 0x405101, 0x25b, 0x40588000, 1, 2 } } },
+	  { RC_WRITE, false, 1, 65536, 20 },
+	  { true, false },
+	  { { { { 0x11, 0x405101, 0x40588000 } }, 0x28d, 1, 1 },
+	    { { { 0x11, 0x405101, 0x40588000 } }, 0x25b, 1, 2 } } },
 	{ "read",
 	  CAPTURES "/perftest-read.pcap",
-	  RC_READ,
-	  20,
-	  { { 0x13, 0x8230ab, 0x461, 0x40588000, 0x80, 1 },
-	    { 0x13, 0x688314, 0x44a, 0x40588000, 0x80, 2 } } },
+	  { RC_READ, false, 1, 65536, 20 },
+	  { true, false },
+	  { { { { 0x13, 0x8230ab, 0x40588000 } }, 0x461, 0x80, 1 },
+	    { { { 0x13, 0x688314, 0x40588000 } }, 0x44a, 0x80, 2 } } },
 	{ "send",
 	  CAPTURES "/perftest-send.pcap",
-	  RC_SEND,
-	  0,
-	  { { 0x12, 0xc09972, 0x33a, 0x40597000, 1, 1 },
-	    { 0x12, 0x01a00a, 0x3e2, 0x40597000, 1, 2 } } },
+	  { RC_SEND, false, 1, 65536, 20 },
+	  { false, false },
+	  { { { { 0x12, 0xc09972, 0x40597000 } }, 0x33a, 1, 1 },
+	    { { { 0x12, 0x01a00a, 0x40597000 } }, 0x3e2, 1, 2 } } },
+	{ "write on two queue pairs",
+	  CAPTURES "/perftest-write-q2.pcap",
+	  { RC_WRITE, false, 2, 4096, 40 },
+	  { true, false },
+	  { { { { 0x12, 0xc4293c, 0x5500047000 }, { 0x13, 0xa8e076, 0x5500048000 } }, 0x35e, 1, 2 },
+	    { { { 0x12, 0x74515f, 0x5500047000 }, { 0x13, 0x73dc94, 0x5500048000 } },
+	      0x33c,
+	      1,
+	      1 } } },
+	{ "send on two queue pairs",
+	  CAPTURES "/perftest-send-q2.pcap",
+	  { RC_SEND, false, 2, 4096, 40 },
+	  { false, false },
+	  { { { { 0x15, 0x886d26, 0x5500049000 }, { 0x16, 0xf60718, 0x550004a000 } }, 0x571, 1, 2 },
+	    { { { 0x15, 0xc55c16, 0x5500049000 }, { 0x16, 0xd36348, 0x550004a000 } },
+	      0x52d,
+	      1,
+	      1 } } },
+	{ "read both ways",
+	  CAPTURES "/perftest-read-b.pcap",
+	  { RC_READ, true, 1, 4096, 20 },
+	  { true, true },
+	  { { { { 0x17, 0x09abc6, 0x5500046000 } }, 0x6a3, 0x80, 2 },
+	    { { { 0x17, 0x0fd4e6, 0x5500046000 } }, 0x681, 0x80, 1 } } },
+	{ "write both ways on two queue pairs",
+	  CAPTURES "/perftest-write-bq2.pcap",
+	  { RC_WRITE, true, 2, 4096, 40 },
+	  { true, true },
+	  { { { { 0x1a, 0x588f52, 0x5500047000 }, { 0x1b, 0xd81bd4, 0x5500048000 } }, 0x8f2, 1, 2 },
+	    { { { 0x1a, 0x6908f0, 0x5500047000 }, { 0x1b, 0xc7d81a, 0x5500048000 } },
+	      0x837,
+	      1,
+	      1 } } },
+	{ "send both ways on two queue pairs",
+	  CAPTURES "/perftest-send-bq2.pcap",
+	  { RC_SEND, true, 2, 4096, 40 },
+	  { true, true },
+	  { { { { 0x1c, 0xf89c16, 0x5500049000 }, { 0x1d, 0x25a348, 0x550004a000 } }, 0x96c, 1, 2 },
+	    { { { 0x1c, 0x6e8417, 0x5500049000 }, { 0x1d, 0xb651b5, 0x550004a000 } },
+	      0x918,
+	      1,
+	      1 } } },
 };
 
-// Reads one side from its first message to its last.
-static void read_side(const struct session_row *row, const struct session *session, int side,
-		      struct perftest_side *out)
+// Reads one side to its end, or to what is not as `shape` has it, and returns the verdict there.
+static enum perftest_verdict read_side(const struct perftest_shape *shape,
+				       const struct session *session, int side,
+				       struct perftest_side *out)
 {
-	uint32_t at = 0, step = 0;
+	struct perftest_turn turn;
+	uint32_t at = 0, i = 0;
 
-	for (; perftest_step(row->op, step) != PERFTEST_END; step++) {
-		const enum perftest_step kind = perftest_step(row->op, step);
-		const uint32_t bytes = perftest_bytes(kind);
+	for (; turn = perftest_turn(shape, i), turn.step != PERFTEST_END; i++) {
+		const uint32_t bytes = perftest_bytes(turn.step);
 		uint8_t *copy, again[PERFTEST_BYTES_MAX];
+		enum perftest_verdict verdict;
 
 		if (bytes == 0)
 			continue;
-		cr_assert_leq(at + bytes, session->len[side], "%s: step %u", row->what, step);
+		cr_assert_leq(at + bytes, session->len[side], "turn %u", i);
 		copy = malloc(bytes); // of its own length, for a sanitiser
 		memcpy(copy, session->data[side] + at, bytes);
-		cr_assert_eq(perftest_read(kind, copy, out), PERFTEST_OK, "%s: step %u", row->what,
-			     step);
-		perftest_write(kind, out, again);
-		cr_assert_arr_eq(again, copy, bytes, "%s: step %u", row->what, step);
+		verdict = perftest_read(shape, turn, copy, out);
+		perftest_write(turn, out, again);
+		if (verdict == PERFTEST_OK)
+			cr_assert_arr_eq(again, copy, bytes, "turn %u", i);
 		free(copy);
+		if (verdict != PERFTEST_OK)
+			return verdict;
 		at += bytes;
 	}
-	cr_assert_eq(at, session->len[side], "%s: all was read", row->what);
-	cr_assert_leq(step, PERFTEST_STEPS_MAX);
+	cr_assert_eq(at, session->len[side], "all was read");
+	cr_assert_leq(i, PERFTEST_TURNS_MAX);
+	return PERFTEST_OK;
+}
+
+static void check_keys(const struct session_row *row, int side, const struct perftest_side *got)
+{
+	for (uint32_t i = 0; i < row->shape.qps; i++) {
+		const struct perftest_keys *keys = &got->keys[i];
+		uint8_t ipv4[4];
+
+		cr_assert_eq(keys->qp, row->side[side].at[i].qp);
+		cr_assert_eq(keys->psn, row->side[side].at[i].psn, "%s", row->what);
+		cr_assert_eq(keys->va, row->side[side].at[i].va);
+		cr_assert_eq(keys->rkey, row->side[side].rkey);
+		cr_assert_eq(keys->reads, row->side[side].reads);
+		cr_assert(perftest_gid_ipv4(keys->gid, ipv4));
+		cr_assert_arr_eq(ipv4, ((uint8_t[]){ 10, 0, 0, row->side[side].host }), 4);
+	}
 }
 
 TABLE_TEST(traffic_perftest, captured_sessions, row, sessions)
@@ -112,25 +180,82 @@ TABLE_TEST(traffic_perftest, captured_sessions, row, sessions)
 	load_session(row->path, &session);
 	for (int side = CLIENT; side <= SERVER; side++) {
 		struct perftest_side got = { 0 };
-		uint8_t ipv4[4];
 
-		read_side(row, &session, side, &got);
+		cr_assert_eq(read_side(&row->shape, &session, side, &got), PERFTEST_OK, "%s",
+			     row->what);
 		cr_assert_str_eq(got.version, PERFTEST_VERSION_TEXT);
 		cr_assert_eq(got.mtu, 1024);
 		cr_assert_eq(got.buffer_bytes, 4096);
 		cr_assert_eq(got.line_bytes, 64);
-		cr_assert_eq(got.keys.qp, row->side[side].qp);
-		cr_assert_eq(got.keys.psn, row->side[side].psn, "%s", row->what);
-		cr_assert_eq(got.keys.rkey, row->side[side].rkey);
-		cr_assert_eq(got.keys.va, row->side[side].va);
-		cr_assert_eq(got.keys.reads, row->side[side].reads);
-		cr_assert(perftest_gid_ipv4(got.keys.gid, ipv4));
-		cr_assert_arr_eq(ipv4, ((uint8_t[]){ 10, 0, 0, row->side[side].host }), 4);
-		if (side == CLIENT && row->count != 0) {
-			cr_assert_eq(got.report.size, 65536);
-			cr_assert_eq(got.report.count, row->count);
+		check_keys(row, side, &got);
+		if (row->reports[side]) {
+			cr_assert_eq(got.report.size, row->shape.size, "%s", row->what);
+			cr_assert_eq(got.report.count, row->shape.count, "%s", row->what);
 		}
 	}
+}
+
+// --- what two sides were told ------------------------------------------------------------------
+
+struct differing_row {
+	const char *what;
+	const char *path;
+	int side;                    // that is read
+	struct perftest_shape shape; // as the reader was told
+	enum perftest_verdict verdict;
+};
+
+static const struct differing_row differing[] = {
+	{ "a peer with two queue pairs",
+	  CAPTURES "/perftest-write-q2.pcap",
+	  SERVER,
+	  { RC_WRITE, false, 1, 4096, 20 },
+	  PERFTEST_MORE_QPS },
+	{ "a peer with two queue pairs, of SENDs",
+	  CAPTURES "/perftest-send-bq2.pcap",
+	  CLIENT,
+	  { RC_SEND, true, 1, 4096, 20 },
+	  PERFTEST_MORE_QPS },
+	{ "a peer with two of three",
+	  CAPTURES "/perftest-write-q2.pcap",
+	  CLIENT,
+	  { RC_WRITE, false, 3, 4096, 60 },
+	  PERFTEST_FEWER_QPS },
+	{ "a peer with one of two",
+	  CAPTURES "/perftest-send.pcap",
+	  SERVER,
+	  { RC_SEND, false, 2, 65536, 40 },
+	  PERFTEST_FEWER_QPS },
+	{ "a server that goes one way",
+	  CAPTURES "/perftest-write-q2.pcap",
+	  SERVER,
+	  { RC_WRITE, true, 2, 4096, 40 },
+	  PERFTEST_OTHER_SIZE },
+	{ "other messages",
+	  CAPTURES "/perftest-write-bq2.pcap",
+	  CLIENT,
+	  { RC_WRITE, true, 2, 4097, 40 },
+	  PERFTEST_OTHER_SIZE },
+	{ "another number of them",
+	  CAPTURES "/perftest-read-b.pcap",
+	  SERVER,
+	  { RC_READ, true, 1, 4096, 21 },
+	  PERFTEST_OTHER_COUNT },
+	{ "figures where there should be none",
+	  CAPTURES "/perftest-send-bq2.pcap",
+	  SERVER,
+	  { RC_SEND, false, 2, 4096, 40 },
+	  PERFTEST_MALFORMED },
+};
+
+TABLE_TEST(traffic_perftest, differing_shapes, row, differing)
+{
+	struct perftest_side got = { 0 };
+	struct session session;
+
+	load_session(row->path, &session);
+	cr_assert_eq(read_side(&row->shape, &session, row->side, &got), row->verdict, "%s",
+		     row->what);
 }
 
 // --- what is refused --------------------------------------------------------------------------
@@ -180,15 +305,22 @@ static const struct word_row words[] = {
 static bool is_empty(const struct perftest_side *side)
 {
 	return side->version[0] == '\0' && side->buffer_bytes == 0 && side->line_bytes == 0 &&
-	       side->mtu == 0 && side->keys.qp == 0 && side->keys.rkey == 0;
+	       side->mtu == 0 && side->keys[0].qp == 0 && side->keys[0].rkey == 0;
+}
+
+static const struct perftest_shape one_write = { RC_WRITE, false, 1, 4096, 20 };
+
+static enum perftest_verdict read_word(enum perftest_step step, const void *bytes,
+				       struct perftest_side *side)
+{
+	return perftest_read(&one_write, (struct perftest_turn){ step, 0 }, bytes, side);
 }
 
 TABLE_TEST(traffic_perftest, words, row, words)
 {
 	struct perftest_side side = { 0 };
 
-	cr_assert_eq(perftest_read(row->step, (const uint8_t *)row->bytes, &side), row->verdict,
-		     "%s", row->what);
+	cr_assert_eq(read_word(row->step, row->bytes, &side), row->verdict, "%s", row->what);
 	if (row->verdict != PERFTEST_OK)
 		cr_assert(is_empty(&side), "%s: changed", row->what);
 }
@@ -204,11 +336,11 @@ Test(traffic_perftest, keys_have_no_byte_to_spare)
 		const uint8_t right = keys[i];
 
 		keys[i] = 'g';
-		cr_assert_eq(perftest_read(PERFTEST_KEYS, keys, &side), PERFTEST_MALFORMED,
-			     "byte %u", i);
+		cr_assert_eq(read_word(PERFTEST_KEYS, keys, &side), PERFTEST_MALFORMED, "byte %u",
+			     i);
 		keys[i] = right;
 	}
-	cr_assert_eq(perftest_read(PERFTEST_KEYS, keys, &side), PERFTEST_OK);
+	cr_assert_eq(read_word(PERFTEST_KEYS, keys, &side), PERFTEST_OK);
 }
 
 // --- what is written --------------------------------------------------------------------------
@@ -230,7 +362,7 @@ TABLE_TEST(traffic_perftest, mtu, row, mtus)
 	const struct perftest_side side = { .mtu = row->mtu };
 	uint8_t out[2];
 
-	perftest_write(PERFTEST_MTU, &side, out);
+	perftest_write((struct perftest_turn){ PERFTEST_MTU, 0 }, &side, out);
 	cr_assert_eq(out[0], row->code, "%s", row->what);
 	cr_assert_eq(out[1], 0);
 }
@@ -242,7 +374,7 @@ Test(traffic_perftest, fractions_are_big_endian_doubles)
 	const uint8_t want[8] = { 0x3f, 0xf8 };
 	uint8_t out[8];
 
-	perftest_write(PERFTEST_REPORT_AVERAGE, &side, out);
+	perftest_write((struct perftest_turn){ PERFTEST_REPORT_AVERAGE, 0 }, &side, out);
 	cr_assert_arr_eq(out, want, 8);
 }
 

@@ -12,28 +12,48 @@ static const char done_text[5] = "done";
 
 // --- steps ------------------------------------------------------------------------------------
 
-// The servers of SEND count for themselves, so nobody reports.
+#define HEAD                                                                                       \
+	PERFTEST_VERSION, PERFTEST_BUFFER, PERFTEST_LINE, PERFTEST_MTU, PERFTEST_KEYS,             \
+		PERFTEST_CONNECT
+#define REPORT                                                                                     \
+	PERFTEST_REPORT_SIZE, PERFTEST_REPORT_COUNT, PERFTEST_REPORT_PEAK,                         \
+		PERFTEST_REPORT_AVERAGE, PERFTEST_REPORT_RATE
+
+// Of READ and WRITE: those that work both ways wait for each other before, the others behind.
 static const uint8_t one_sided[] = {
-	PERFTEST_VERSION,     PERFTEST_BUFFER,         PERFTEST_LINE,        PERFTEST_MTU,
-	PERFTEST_KEYS,        PERFTEST_CONNECT,        PERFTEST_KEYS,        PERFTEST_KEYS,
-	PERFTEST_TEST,        PERFTEST_KEYS,           PERFTEST_REPORT_SIZE, PERFTEST_REPORT_COUNT,
-	PERFTEST_REPORT_PEAK, PERFTEST_REPORT_AVERAGE, PERFTEST_REPORT_RATE, PERFTEST_KEYS,
-	PERFTEST_DONE,
+	HEAD,   PERFTEST_AGAIN, PERFTEST_SYNC, PERFTEST_TEST, PERFTEST_SYNC,
+	REPORT, PERFTEST_SYNC,  PERFTEST_DONE, PERFTEST_END,
 };
+static const uint8_t one_sided_both[] = {
+	HEAD,   PERFTEST_AGAIN, PERFTEST_SYNC, PERFTEST_SYNC, PERFTEST_TEST,
+	REPORT, PERFTEST_SYNC,  PERFTEST_DONE, PERFTEST_END,
+};
+// The server of SENDs that go one way counts for itself, so nobody reports.
 static const uint8_t two_sided[] = {
-	PERFTEST_VERSION, PERFTEST_BUFFER,  PERFTEST_LINE, PERFTEST_MTU,
-	PERFTEST_KEYS,    PERFTEST_CONNECT, PERFTEST_KEYS, PERFTEST_KEYS,
-	PERFTEST_KEYS,    PERFTEST_TEST,    PERFTEST_KEYS, PERFTEST_DONE,
+	HEAD,          PERFTEST_SYNC, PERFTEST_AGAIN, PERFTEST_SYNC,
+	PERFTEST_TEST, PERFTEST_SYNC, PERFTEST_DONE,  PERFTEST_END,
 };
-static_assert(sizeof(one_sided) < PERFTEST_STEPS_MAX && sizeof(two_sided) < PERFTEST_STEPS_MAX,
-	      "an end comes");
+static const uint8_t two_sided_both[] = {
+	HEAD,   PERFTEST_SYNC, PERFTEST_AGAIN, PERFTEST_SYNC, PERFTEST_TEST,
+	REPORT, PERFTEST_SYNC, PERFTEST_DONE,  PERFTEST_END,
+};
+static_assert(sizeof(two_sided_both) + 2 * PERFTEST_QPS_MAX < PERFTEST_TURNS_MAX, "an end comes");
 
-enum perftest_step perftest_step(enum rc_op op, uint32_t at)
+struct perftest_turn perftest_turn(const struct perftest_shape *shape, uint32_t at)
 {
-	const uint8_t *steps = op == RC_SEND ? two_sided : one_sided;
-	const size_t count = op == RC_SEND ? sizeof(two_sided) : sizeof(one_sided);
+	const uint8_t *steps = shape->both ? one_sided_both : one_sided;
 
-	return at < count ? (enum perftest_step)steps[at] : PERFTEST_END;
+	if (shape->op == RC_SEND)
+		steps = shape->both ? two_sided_both : two_sided;
+	for (uint32_t i = 0; steps[i] != PERFTEST_END; i++) {
+		const bool each = steps[i] == PERFTEST_KEYS || steps[i] == PERFTEST_AGAIN;
+		const uint32_t turns = each ? shape->qps : 1;
+
+		if (at < turns)
+			return (struct perftest_turn){ (enum perftest_step)steps[i], at };
+		at -= turns;
+	}
+	return (struct perftest_turn){ PERFTEST_END, 0 };
 }
 
 uint32_t perftest_bytes(enum perftest_step step)
@@ -43,7 +63,9 @@ uint32_t perftest_bytes(enum perftest_step step)
 	case PERFTEST_BUFFER:
 	case PERFTEST_LINE: return 4;
 	case PERFTEST_MTU: return 2;
-	case PERFTEST_KEYS: return PERFTEST_BYTES_MAX;
+	case PERFTEST_KEYS:
+	case PERFTEST_AGAIN:
+	case PERFTEST_SYNC: return PERFTEST_BYTES_MAX;
 	case PERFTEST_REPORT_SIZE:
 	case PERFTEST_REPORT_COUNT:
 	case PERFTEST_REPORT_PEAK:
@@ -125,6 +147,25 @@ static bool read_keys(const uint8_t *data, struct perftest_keys *out)
 		return false;
 	*out = keys;
 	return true;
+}
+
+// New keys are of another queue pair than those before, and later ones of the same as at first:
+// that is where peers with another number of them differ.
+static enum perftest_verdict take_keys(struct perftest_turn turn, const uint8_t *data,
+				       struct perftest_side *peer)
+{
+	struct perftest_keys keys;
+
+	if (!read_keys(data, &keys))
+		return PERFTEST_MALFORMED;
+	if (turn.step != PERFTEST_KEYS)
+		return keys.qp == peer->keys[turn.qp].qp ? PERFTEST_OK : PERFTEST_MORE_QPS;
+	for (uint32_t i = 0; i < turn.qp; i++) {
+		if (keys.qp == peer->keys[i].qp)
+			return PERFTEST_FEWER_QPS;
+	}
+	peer->keys[turn.qp] = keys;
+	return PERFTEST_OK;
 }
 
 // A version in hundredths, as perftest compares them: a decimal fraction. 0: it is none.
@@ -217,14 +258,16 @@ static void store_double(uint8_t *out, double value)
 
 // --- messages ---------------------------------------------------------------------------------
 
-void perftest_write(enum perftest_step step, const struct perftest_side *own, uint8_t *out)
+void perftest_write(struct perftest_turn turn, const struct perftest_side *own, uint8_t *out)
 {
-	switch (step) {
+	switch (turn.step) {
 	case PERFTEST_VERSION: memcpy(out, own->version, sizeof(own->version)); break;
 	case PERFTEST_BUFFER: store_be32(out, own->buffer_bytes); break;
 	case PERFTEST_LINE: store_be32(out, own->line_bytes); break;
 	case PERFTEST_MTU: write_mtu(own->mtu, out); break;
-	case PERFTEST_KEYS: write_keys(&own->keys, out); break;
+	case PERFTEST_KEYS:
+	case PERFTEST_AGAIN:
+	case PERFTEST_SYNC: write_keys(&own->keys[turn.qp], out); break;
 	case PERFTEST_REPORT_SIZE: store_number(out, own->report.size); break;
 	case PERFTEST_REPORT_COUNT: store_number(out, own->report.count); break;
 	case PERFTEST_REPORT_PEAK: store_double(out, own->report.peak); break;
@@ -237,26 +280,44 @@ void perftest_write(enum perftest_step step, const struct perftest_side *own, ui
 	}
 }
 
-static enum perftest_verdict verdict_of(bool good)
+static enum perftest_verdict read_report(const struct perftest_shape *shape,
+					 enum perftest_step step, const uint8_t *data,
+					 struct perftest_report *out)
 {
-	return good ? PERFTEST_OK : PERFTEST_MALFORMED;
+	const uint64_t number = load_be64(data);
+
+	// One way, the client is free to do more than its server was told, or less.
+	if (shape->both && step == PERFTEST_REPORT_SIZE && number != shape->size)
+		return PERFTEST_OTHER_SIZE;
+	if (shape->both && step == PERFTEST_REPORT_COUNT && number != shape->count)
+		return PERFTEST_OTHER_COUNT;
+	if (step == PERFTEST_REPORT_SIZE)
+		out->size = number;
+	else
+		out->count = number;
+	return PERFTEST_OK;
 }
 
-enum perftest_verdict perftest_read(enum perftest_step step, const uint8_t *data,
-				    struct perftest_side *peer)
+enum perftest_verdict perftest_read(const struct perftest_shape *shape, struct perftest_turn turn,
+				    const uint8_t *data, struct perftest_side *peer)
 {
-	switch (step) {
+	switch (turn.step) {
 	case PERFTEST_VERSION: return read_version(data, peer);
 	case PERFTEST_BUFFER: return read_number(data, PERFTEST_BUFFER_MAX, &peer->buffer_bytes);
 	case PERFTEST_LINE: return read_number(data, LINE_MAX, &peer->line_bytes);
 	case PERFTEST_MTU: return read_mtu(data, &peer->mtu);
-	case PERFTEST_KEYS: return verdict_of(read_keys(data, &peer->keys));
-	case PERFTEST_REPORT_SIZE: peer->report.size = load_be64(data); break;
-	case PERFTEST_REPORT_COUNT: peer->report.count = load_be64(data); break;
+	case PERFTEST_KEYS:
+	case PERFTEST_AGAIN:
+	case PERFTEST_SYNC: return take_keys(turn, data, peer);
+	case PERFTEST_REPORT_SIZE:
+	case PERFTEST_REPORT_COUNT: return read_report(shape, turn.step, data, &peer->report);
 	case PERFTEST_REPORT_PEAK: peer->report.peak = load_double(data); break;
 	case PERFTEST_REPORT_AVERAGE: peer->report.average = load_double(data); break;
 	case PERFTEST_REPORT_RATE: peer->report.rate = load_double(data); break;
-	case PERFTEST_DONE: return verdict_of(memcmp(data, done_text, sizeof(done_text)) == 0);
+	case PERFTEST_DONE:
+		if (memcmp(data, done_text, sizeof(done_text)) != 0)
+			return PERFTEST_MALFORMED;
+		break;
 	case PERFTEST_CONNECT:
 	case PERFTEST_TEST:
 	case PERFTEST_END: break;
