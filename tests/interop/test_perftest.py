@@ -38,8 +38,8 @@ port = (
 SHAPES = ((1, 50, 1024), (65536, 20, 1024), (65536, 20, 4096))
 LONG = (8 << 20, 5, 4096)
 # perftest counts each completion as eight messages, the last one of a queue pair, too: with several queue pairs and
-# another number of messages it may count to the end before all are sent. It then leaves, or waits for ever: seen with
-# 50 on each of eight, where soft-RoCE had sent 396 of 400, all of them acknowledged.
+# another number of messages it may count to the end before all are sent, and then leave or wait. With 50 on each of
+# eight a session hung here once, soft-RoCE having sent 396 of 400; that this was why is likely, not proven.
 EIGHTS, LONG_EIGHTS = (1, 48, 1024), (65536, 24, 4096)
 
 

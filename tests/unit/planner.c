@@ -197,7 +197,7 @@ static void make_directory(char path[PATH_BYTES])
 
 static void remove_directory(const char *path)
 {
-	char name[PATH_BYTES];
+	char name[PATH_BYTES + FABRIC_NAME_BYTES + sizeof("/.table")];
 
 	for (uint32_t i = 0; i < fabric.switch_count; i++) {
 		snprintf(name, sizeof(name), "%s/%s.table", path, fabric.switches[i].name);
