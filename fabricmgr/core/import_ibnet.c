@@ -72,11 +72,11 @@ static void fail(struct draft *d, enum fabric_fault_kind kind, uint32_t line, st
 // The rest of the line, for a message.
 static struct scan_word rest(const struct scan *s)
 {
-	const char *at = s->at;
+	const char *end = scan_line_end(s);
 
-	while (at < s->end && *at != '\n' && *at != '\r')
-		at++;
-	return (struct scan_word){ .text = s->at, .len = (uint32_t)(at - s->at) };
+	if (end > s->at && end[-1] == '\r')
+		end--;
+	return (struct scan_word){ .text = s->at, .len = (uint32_t)(end - s->at) };
 }
 
 // --- the text ---------------------------------------------------------------------------------
@@ -84,15 +84,18 @@ static struct scan_word rest(const struct scan *s)
 // "S-0000000020000024"
 static bool scan_node_id(struct scan *s, char *kind, uint64_t *guid)
 {
-	struct scan_word word;
-	struct scan id;
+	struct scan id = *s;
 
-	if (!scan_quoted(s, &word) || word.len < 3)
+	if (!scan_take(&id, '"'))
 		return false;
-	id = scan_text(word.text, word.len);
-	*kind = *id.at++;
-	return (*kind == 'S' || *kind == 'H' || *kind == 'R') && scan_take(&id, '-') &&
-	       scan_hex(&id, guid) && id.at == id.end;
+	*kind = scan_peek(&id);
+	if (*kind != 'S' && *kind != 'H' && *kind != 'R')
+		return false;
+	scan_step(&id);
+	if (!scan_take(&id, '-') || !scan_hex(&id, guid) || !scan_take(&id, '"'))
+		return false;
+	*s = id;
+	return true;
 }
 
 // "4xEDR", the last word of a line, 0: none.
@@ -111,7 +114,8 @@ static uint64_t scan_speed(struct scan_word line)
 		return 0;
 	word = (struct scan_word){ .text = s.at, .len = (uint32_t)(s.end - s.at) };
 	for (uint32_t i = 0; i < sizeof(lane_speeds) / sizeof(lane_speeds[0]); i++) {
-		if (scan_word_equal(word, lane_speeds[i].name))
+		if (word.len > 0 && word.text[0] == lane_speeds[i].name[0] &&
+		    scan_word_equal(word, lane_speeds[i].name))
 			return width * lane_speeds[i].bps;
 	}
 	return 0;
@@ -198,11 +202,14 @@ static bool is_remark(struct scan s)
 	return scan_identifier(&s, &word) && scan_peek(&s) == '=';
 }
 
+// Most lines are ports.
 static bool read_line(struct draft *d, struct scan *s)
 {
+	if (scan_peek(s) == '[')
+		return d->node_count > 0 && read_port(d, s);
 	if (scan_take_word(s, "Switch") || scan_take_word(s, "Ca") || scan_take_word(s, "Rt"))
 		return read_node(d, s);
-	return scan_peek(s) == '[' && d->node_count > 0 && read_port(d, s);
+	return is_remark(*s);
 }
 
 static void read_text(struct draft *d, struct scan s)
@@ -212,7 +219,7 @@ static void read_text(struct draft *d, struct scan s)
 
 		scan_blanks(&s);
 		line = s;
-		if (!is_remark(s) && !read_line(d, &s))
+		if (!read_line(d, &s))
 			fail(d, FABRIC_FAULT_IMPORT_LINE, line.line, rest(&line), 0, 0);
 		scan_next_line(&s);
 	}

@@ -15,14 +15,13 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (uint8_t)c >= 128;
 }
 
-static int hex_digit(char c)
-{
-	if (is_digit(c))
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
+// 1 + the value of a hexadecimal digit, 0: none.
+static const uint8_t hex_digits[256] = {
+	['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,
+	['6'] = 7,  ['7'] = 8,  ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+	['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
+	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
 
 bool scan_take(struct scan *s, char c)
 {
@@ -66,10 +65,10 @@ bool scan_hex(struct scan *s, uint64_t *value)
 	const char *at = s->at;
 	uint64_t sum = 0;
 
-	for (; at < s->end && hex_digit(*at) >= 0; at++) {
+	for (; at < s->end && hex_digits[(uint8_t)*at] != 0; at++) {
 		if (sum >> 60 != 0)
 			return false;
-		sum = sum << 4 | (uint64_t)hex_digit(*at);
+		sum = sum << 4 | (hex_digits[(uint8_t)*at] - 1u);
 	}
 	if (at == s->at)
 		return false;

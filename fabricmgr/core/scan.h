@@ -4,6 +4,8 @@
 // what it did not take where it was. Bytes are as they come: a file may hold anything.
 #pragma once
 
+#include <string.h>
+
 #include "base/types.h"
 
 struct scan {
@@ -48,11 +50,18 @@ static inline void scan_blanks(struct scan *s)
 		s->at++;
 }
 
+// Where the line ends.
+static inline const char *scan_line_end(const struct scan *s)
+{
+	const char *end = memchr(s->at, '\n', (size_t)(s->end - s->at));
+
+	return end != NULL ? end : s->end;
+}
+
 // The rest of the line, and its end.
 static inline void scan_next_line(struct scan *s)
 {
-	while (s->at < s->end && *s->at != '\n')
-		s->at++;
+	s->at = scan_line_end(s);
 	scan_step(s);
 }
 
