@@ -69,6 +69,10 @@ static void add_samples(const struct plan_work *work, json_t *object)
 	json_object_set_new(object, "permutation_max_worst", json_real(work->shift.max_worst));
 	json_object_set_new(object, "random_max_avg", json_real(work->random.max_avg));
 	json_object_set_new(object, "random_max_worst", json_real(work->random.max_worst));
+	if (work->spread.pairs == 0)
+		return;
+	json_object_set_new(object, "paths_used_avg", json_real(work->spread.avg));
+	json_object_set_new(object, "paths_used_worst", json_real(work->spread.worst));
 }
 
 static void add_proof(const struct plan_work *work, json_t *object)

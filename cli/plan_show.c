@@ -31,6 +31,7 @@ static const struct column summary_columns[] = {
 	{ "Injection", "injection", CELL_TEXT },
 	{ "Shifts", "shifts", CELL_TEXT },
 	{ "Permutations", "random", CELL_TEXT },
+	{ "Paths used", "paths_used", CELL_TEXT },
 	{ "Changed", "changed", CELL_TEXT },
 };
 
@@ -136,6 +137,11 @@ static void add_summary(const struct plan_work *work, struct report *report)
 		row_nothing(row);
 	add_sample(row, work->has_samples, &work->shift);
 	add_sample(row, work->has_samples, &work->random);
+	if (work->has_samples && work->spread.pairs > 0)
+		row_format(row, "%.1f %% on average, %.1f %% at worst", 100 * work->spread.avg,
+			   100 * work->spread.worst);
+	else
+		row_nothing(row);
 	if (work->has_change)
 		row_format(row, "%llu rows and %llu groups of %u switches, %llu bytes",
 			   (unsigned long long)work->change.rows,

@@ -7,6 +7,7 @@
 #include "cli/plan_work.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,6 +16,11 @@
 #include "cli/run.h"
 #include "fabricmgr/tables.h"
 #include "sys/nearest.h"
+
+enum {
+	SPREAD_PAIRS = 64, // of hosts, at most
+	SPREAD_FLOWS = 4096,
+};
 
 static double cpu_ms(void)
 {
@@ -315,6 +321,41 @@ static int sample(struct plan_work *work, const struct hash_profile *hash, const
 	return 0;
 }
 
+// What the hashes make of the paths between hosts drawn at random. Pinned groups leave no choice,
+// and nothing is sampled.
+static int sample_spread(struct plan_work *work, const struct hash_profile *hash, struct rng *rng,
+			 uint64_t count)
+{
+	const struct plan *plan = &work->planner.plan;
+	const uint32_t hosts = work->source.graph.topo.host_count;
+	struct plan_spread *spread = &work->spread;
+	struct balance_spread pair;
+
+	for (uint32_t g = 0; g < plan->group_count; g++) {
+		if (plan->group[g].pin != 0)
+			return 0;
+	}
+	*spread = (struct plan_spread){ .worst = 1 };
+	for (uint64_t i = 0; i < count && i < SPREAD_PAIRS; i++) {
+		const uint32_t from = rng_below(rng, hosts);
+		const uint32_t to = (from + 1 + rng_below(rng, hosts - 1)) % hosts;
+		const int rc = balance_polarisation(&work->source.graph.topo, &work->planner.state,
+						    plan, hash, from, to, SPREAD_FLOWS,
+						    &work->source.scratch, &pair);
+		double part;
+
+		if (rc < 0)
+			return rc;
+		if (pair.ideal < 1.5) // one path
+			continue;
+		part = fmin(1, pair.used / pair.ideal);
+		spread->pairs++;
+		spread->avg += (part - spread->avg) / spread->pairs;
+		spread->worst = fmin(spread->worst, part);
+	}
+	return 0;
+}
+
 static int sample_all(const struct plan_options *options, struct plan_work *work)
 {
 	const uint32_t hosts = work->source.graph.topo.host_count;
@@ -337,6 +378,8 @@ static int sample_all(const struct plan_options *options, struct plan_work *work
 			rc = sample(work, hash, to_host, (uint32_t)i + 1, options->permutations,
 				    &work->random);
 	}
+	if (rc == 0)
+		rc = sample_spread(work, hash, &rng, options->permutations);
 	if (rc == -E2BIG)
 		fputs("weft: --permutations: a group has more members than a switch takes\n",
 		      stderr);

@@ -25,6 +25,14 @@ struct plan_sample {
 	double max_worst;
 };
 
+// How many of the paths between two hosts flows of many queue pairs use, in parts of what the
+// weights would have: 1 is all, and the tiers' hashes do not polarise. Over pairs with a choice.
+struct plan_spread {
+	uint32_t pairs;
+	double avg;
+	double worst;
+};
+
 struct plan_work {
 	struct source source;
 	struct planner planner;
@@ -43,6 +51,7 @@ struct plan_work {
 	bool has_samples;
 	struct plan_sample shift;
 	struct plan_sample random;
+	struct plan_spread spread;
 	bool has_sweep;
 	struct sweep sweep;
 	uint64_t rows;
