@@ -320,22 +320,6 @@ static uint32_t link_corner(const struct torus *torus, uint32_t link)
 	return torus->grid_of[at] - torus->shape.place[at][d] * torus->stride[d];
 }
 
-// The next byte from `at` on in which two arrays differ, or their end. They mostly do not.
-static uint32_t next_difference(const uint8_t *a, const uint8_t *b, uint32_t at, uint32_t end)
-{
-	uint64_t word_a, word_b;
-
-	for (; at + sizeof(word_a) <= end; at += sizeof(word_a)) {
-		memcpy(&word_a, a + at, sizeof(word_a));
-		memcpy(&word_b, b + at, sizeof(word_b));
-		if (word_a != word_b)
-			break;
-	}
-	while (at < end && a[at] == b[at])
-		at++;
-	return at;
-}
-
 // Whether rows are those of dimension order: no line is broken twice. `nothing` is zeroes.
 static bool state_whole(const struct torus *torus, const struct topo_state *state,
 			const uint8_t *nothing)
@@ -343,10 +327,10 @@ static bool state_whole(const struct torus *torus, const struct topo_state *stat
 	const uint32_t links = torus->topo->link_count;
 	const uint32_t switches = torus->topo->switch_count;
 
-	if (!torus->whole || next_difference(state->switch_lost, nothing, 0, switches) < switches)
+	if (!torus->whole || topo_next_change(state->switch_lost, nothing, switches, 0) < switches)
 		return false;
-	for (uint32_t link = next_difference(state->link_lost, nothing, 0, links); link < links;
-	     link = next_difference(state->link_lost, nothing, link + 1, links)) {
+	for (uint32_t link = topo_next_change(state->link_lost, nothing, links, 0); link < links;
+	     link = topo_next_change(state->link_lost, nothing, links, link + 1)) {
 		if (!line_whole(torus, state, torus->way[link] / TORUS_WAYS,
 				link_corner(torus, link)))
 			return false;
@@ -365,8 +349,8 @@ static int patch_lines(struct torus_rows *rows, const struct topo_state *before,
 	uint8_t *done = arena_take(scratch, torus->grid_count, sizeof(*done));
 	int rc = done == NULL ? -ENOMEM : 0;
 
-	for (uint32_t link = next_difference(was, is, 0, links); rc == 0 && link < links;
-	     link = next_difference(was, is, link + 1, links)) {
+	for (uint32_t link = topo_next_change(was, is, links, 0); rc == 0 && link < links;
+	     link = topo_next_change(was, is, links, link + 1)) {
 		const uint32_t d = torus->way[link] / TORUS_WAYS;
 		const uint32_t corner = link_corner(torus, link);
 
