@@ -83,6 +83,9 @@ class Peer(lab.Host):
         super().__init__(owner, number)
         self.raw = self.raw_socket()
         self.raw.setsockopt(socket.SOL_SOCKET, 33, 32 << 20)    # SO_RCVBUFFORCE
+        # From the start: the kernel begins to stamp frames a while after it is asked (in a work queue), and
+        # gives those that came before the time at which they are read.
+        self.raw.setsockopt(socket.SOL_SOCKET, 35, 1)   # SO_TIMESTAMPNS
 
     def received(self):
         """All frames that are there now."""
@@ -93,12 +96,8 @@ class Peer(lab.Host):
             except BlockingIOError:
                 return frames
 
-    def stamp(self):
-        """What comes from here on has the kernel's time of arrival."""
-        self.raw.setsockopt(socket.SOL_SOCKET, 35, 1)   # SO_TIMESTAMPNS
-
     def stamped(self):
-        """(seconds, data frame) of all that are there."""
+        """(seconds by the kernel's stamp, data frame) of all that are there."""
         frames = []
         while True:
             try:
