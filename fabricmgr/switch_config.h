@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the fabric decides about one switch, as text of a switch configuration (schema/config.def):
+// roles of ports, lanes and their tags, classes as maps, PFC, ECN, ETS shares, buffers with
+// headroom, watchdog, hosts of the fabric with their edges, gateways, rules of tenants, hash seeds.
+//
+// A managed switch has a file of its own that says what it is made of: its name, its ports and
+// their devices, rings and lcores, and where the manager is. The fabric's text has a row for each
+// of its ports too; the knobs that the file owns (switch_config_local_knobs) stand there for
+// reading, those of the file count. Everything else of the fabric's text stands for the file's.
+#pragma once
+
+#include <stdio.h>
+
+#include "fabricmgr/source.h"
+
+// Writes the devargs of a port into `out` and returns it.
+typedef const char *switch_config_devargs(void *arg, const struct source *source, uint32_t at,
+					  uint16_t port, char *out, size_t bytes);
+
+// Where the ports of a lab or a test are: devargs, rings, burst and lcore of each port. `devargs`
+// writes the text for a port of a switch and returns it.
+struct switch_config_lab {
+	switch_config_devargs *devargs;
+	void *arg;
+	const char *port_knobs;   // more knobs of each port: "burst = \"20ms\"; tx_ring = 32;"
+	const char *switch_knobs; // of the top level: "descriptors = 8192;"
+};
+
+// Writes the text for switch `at`. With `lab` it is a file that weft-switch can start with; else
+// devargs are "managed". `with_routes` adds rows of edges, next hops and turns, for switches
+// without a manager; a manager sends those packed. 0, -EOVERFLOW: more priorities, hosts or rows
+// than a switch has (a line on `errors` says which), -ENOTSUP: routes that a switch cannot follow
+// (pinned groups), or -errno of writing.
+int switch_config_write(const struct source *source, const struct plan *plan, const struct qos *qos,
+			uint32_t at, const struct switch_config_lab *lab, bool with_routes,
+			FILE *out, FILE *errors);

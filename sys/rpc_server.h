@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The server's end of libevent's RPC: evrpc's wire format under evhttp, on a unix socket and, with
+// mutual TLS 1.3, on TCP. What is not a message of its schema, too large or from somebody without a
+// valid certificate is refused before a handler sees it, with a line in the log, at a limited rate.
+//
+// A handler answers at once or later; a connection that ends meanwhile takes the call with it.
+// Limits on everything: connections in all and of one peer, bytes of headers and bodies, seconds
+// without a word.
+#pragma once
+
+#include <event2/event.h>
+
+#include "sys/rpc_message.h"
+#include "sys/tls.h"
+
+struct rpc_server;
+struct rpc_call;
+
+struct rpc_server_options {
+	const char *socket_path;      // unix socket, mode 0660; NULL: none
+	const char *address;          // "HOST:PORT" of TCP, NULL: none
+	const struct tls_files *tls;  // for TCP; copied
+	uint32_t connection_max;      // in all
+	uint32_t peer_connection_max; // of one certificate's name
+	uint32_t body_max;            // of a request
+};
+
+// Called for each request that is whole and right. `request` lives until the call ends.
+typedef void rpc_handler(void *arg, struct rpc_call *call, const void *request);
+
+// Called when the connection ended before rpc_reply(); the call must not be used afterwards.
+typedef void rpc_gone(void *arg, struct rpc_call *call);
+
+struct rpc_method {
+	const char *name; // "fetch" is POST /.rpc.fetch
+	const struct rpc_message *request_type;
+	const struct rpc_message *reply_type;
+	rpc_handler *handle;
+	rpc_gone *gone; // NULL for methods that answer at once
+};
+
+// Serves the methods, which outlive it. NULL after a line in the log.
+struct rpc_server *rpc_server_open(struct event_base *base,
+				   const struct rpc_server_options *options,
+				   const struct rpc_method *methods, uint32_t count, void *arg);
+
+// Ends all connections; calls that wait are gone without a word. Accepts NULL.
+void rpc_server_close(struct rpc_server *server);
+
+// The name in the peer's certificate; NULL on the unix socket, whose file mode says who may.
+const char *rpc_call_peer(const struct rpc_call *call);
+
+// Ends a call with a reply, which is marshalled at once and stays the caller's.
+void rpc_reply(struct rpc_call *call, const void *reply);
+
+// Ends it with an HTTP error and a reason of one line: 403 not allowed, 429 too much, 503 not now.
+void rpc_refuse(struct rpc_call *call, int status, const char *reason);
+
+// The list of revoked certificates is read again, and sessions of those on it end. 0, or -errno
+// after a line in the log, and nothing has changed.
+int rpc_server_read_revoked(struct rpc_server *server);
+
+// Ends every connection of a peer: it has another name's state, or is not wanted any more.
+void rpc_server_drop(struct rpc_server *server, const char *peer);
