@@ -8,7 +8,7 @@
 
 #include "dataplane/dpdk/eal.h"
 
-enum { OPTIONS_CONFIG_MAX = 32 };
+enum { OPTIONS_CONFIG_MAX = 128 };
 
 struct options {
 	const char *config[OPTIONS_CONFIG_MAX]; // one switch each

@@ -25,7 +25,7 @@ struct client_request {
 	bool quiet;               // say nothing, whatever fails
 };
 
-enum { CLIENT_NAMES_MAX = 64, CLIENT_NAME_BYTES = 64 };
+enum { CLIENT_NAMES_MAX = 256, CLIENT_NAME_BYTES = 64 };
 
 struct client_names {
 	char name[CLIENT_NAMES_MAX][CLIENT_NAME_BYTES];

@@ -17,8 +17,8 @@
 
 enum log_level { LOG_LEVEL_ERR = 3, LOG_LEVEL_WARN = 4, LOG_LEVEL_INFO = 6 };
 
-// A process may have 32 switches, each with a line at its start and at its end.
-enum { LOG_PER_SECOND = 32, LOG_LINE_BYTES = 512, LOG_JSON_BYTES = 2048, LOG_SWITCH_MAX = 32 };
+// A process may have 128 switches, each with a line at its start and at its end.
+enum { LOG_PER_SECOND = 128, LOG_LINE_BYTES = 512, LOG_JSON_BYTES = 2048, LOG_SWITCH_MAX = 128 };
 
 // Of one call site. Threads may share it: a race can only let a line more or less through.
 struct log_site {

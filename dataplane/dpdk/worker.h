@@ -12,7 +12,7 @@
 #include "dataplane/dpdk/instance.h"
 #include "sys/dpdk/unmap.h"
 
-enum { WORKER_INSTANCE_MAX = 32 };
+enum { WORKER_INSTANCE_MAX = 128 };
 
 struct lcore_stats {
 	uint64_t polls;      // visits of the loop
