@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dataplane/diff_json.h"
 #include "dataplane/live.h"
-#include "dataplane/text_json.h"
 #include "sys/log.h"
+#include "sys/text_json.h"
 
 // A log is read by people; all of it is in the answer.
 enum { LOGGED_MAX = 1000 };
@@ -186,7 +187,7 @@ int config_change(struct config_changer *changer, const struct config_change *ch
 	int rc;
 
 	*drops = json_array();
-	*changes = text_json_diff(in->written, change->config);
+	*changes = diff_json(in->written, change->config);
 	if (*changes == NULL || *drops == NULL)
 		return -ENOMEM;
 	if (!change->request->dry_run && config_changer_waits(changer) > 0)

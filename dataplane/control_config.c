@@ -18,10 +18,11 @@
 #include "dataplane/config_request.h"
 #include "dataplane/config_store.h"
 #include "dataplane/control_reply.h"
-#include "dataplane/text_json.h"
+#include "dataplane/diff_json.h"
 #include "sys/cfg_load.h"
 #include "sys/cfg_row.h"
 #include "sys/log.h"
+#include "sys/text_json.h"
 
 enum { STATUS_CONFLICT = 409, WHO_BYTES = 64 };
 
@@ -200,7 +201,7 @@ static void roll_back(struct control_config *cc, struct evhttp_request *request)
 	}
 	name_peer(request, who);
 	snprintf(why, sizeof(why), "%s: the change is rolled back", who);
-	changes = text_json_diff(cc->in->written, cc->changer->before);
+	changes = diff_json(cc->in->written, cc->changer->before);
 	if (config_changer_go_back(cc->changer, why) == 0) {
 		reply_ok(request, json_pack("{s:o}", "changes", changes));
 		return;
@@ -326,7 +327,7 @@ static void get_diff(struct control_config *cc, struct evhttp_request *request, 
 	if (config == NULL)
 		return;
 	reply_ok(request, json_pack("{s:s, s:o}", "from", saved ? cc->saved : cc->in->path,
-				    "changes", text_json_diff(config, cc->in->written)));
+				    "changes", diff_json(config, cc->in->written)));
 	free(config);
 }
 

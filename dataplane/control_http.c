@@ -9,15 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <event2/buffer.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
-#include <event2/listener.h>
 
 #include "dataplane/control_capture.h"
 #include "dataplane/control_config.h"
@@ -26,13 +22,18 @@
 #include "dataplane/control_qos.h"
 #include "dataplane/control_reply.h"
 #include "dataplane/dpdk/link.h"
-#include "dataplane/dpdk/stale_socket.h"
 #include "dataplane/metrics.h"
 #include "dataplane/routes_json.h"
 #include "dataplane/stats_json.h"
+#include "sys/control_socket.h"
 #include "sys/log.h"
 
-enum { BODY_MAX = 1024 * 1024, HEADERS_MAX = 8 * 1024, BACKLOG = 16, CLIENT_SECONDS = 10 };
+enum {
+	BODY_MAX = 1024 * 1024,
+	HEADERS_MAX = 8 * 1024,
+	FILE_BYTES = CONFIG_NAME_BYTES + 8,
+	CLIENT_SECONDS = 10
+};
 
 static const char *const watermark_names[WATERMARK_KIND_COUNT] = {
 	[WATERMARK_USER] = "user",
@@ -232,43 +233,15 @@ static void on_other(struct evhttp_request *request, void *arg)
 	reply_error(request, HTTP_NOTFOUND, "no such resource");
 }
 
-// A bound and listening socket, or -errno.
-static int listen_on(const struct sockaddr_un *address)
-{
-	int fd;
-	int rc;
-	mode_t mask;
-
-	stale_socket_remove(address->sun_path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return -errno;
-	mask = umask(0117);
-	rc = bind(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 ? 0 : -errno;
-	umask(mask);
-	if (rc == 0 && listen(fd, BACKLOG) != 0)
-		rc = -errno;
-	if (rc == 0)
-		return fd;
-	close(fd);
-	return rc;
-}
-
 static int start(struct control_http *http, const char *run_dir)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int len = snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s.sock", run_dir,
-			   http->in->config->sw.name);
+	char file[FILE_BYTES];
 	int fd;
 
-	if (len >= (int)sizeof(address.sun_path))
-		return -ENAMETOOLONG;
-	if (mkdir(run_dir, 0755) != 0 && errno != EEXIST)
-		return -errno;
-	fd = listen_on(&address);
+	snprintf(file, sizeof(file), "%s.sock", http->in->config->sw.name);
+	fd = control_socket_listen(run_dir, file, &http->address);
 	if (fd < 0)
 		return fd;
-	http->address = address;
 	if (evhttp_accept_socket(http->server, fd) == 0)
 		return 0;
 	close(fd);

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the handlers of the control socket share: what they work on, how they read a query, and how
-// they answer. Errors are {"error": "..."} with a status of 4xx or 5xx.
+// What the handlers of a switch's control socket share: what they work on, and how they find it.
+// Queries and answers are those of sys/http_reply.h.
 #pragma once
 
 #include <sys/un.h>
 
-#include <event2/http.h>
-#include <event2/keyvalq_struct.h>
-#include <jansson.h>
-
 #include "dataplane/dpdk/worker.h"
+#include "sys/http_reply.h"
 
 struct captures;
 struct control_config;
@@ -23,20 +20,6 @@ struct control_http {
 	struct control_config *config; // dataplane/control_config.h
 	struct sockaddr_un address;    // sun_path empty: no socket of ours yet
 };
-
-// All answer the request and take the body.
-void reply_json(struct evhttp_request *request, int status, json_t *body);
-void reply_ok(struct evhttp_request *request, json_t *body);
-void reply_error(struct evhttp_request *request, int status, const char *why);
-
-// True when the request has this method; otherwise it has been answered.
-bool accept_method(struct evhttp_request *request, enum evhttp_cmd_type method);
-
-// False when the query is not of the form a=b&c=d; the request has then been answered.
-[[nodiscard]] bool parse_query(struct evhttp_request *request, struct evkeyvalq *query);
-
-// Reads ?on=on or off; false when it says neither.
-bool read_on(const struct evkeyvalq *query, bool *on);
 
 // The port of this name or alias, or NULL; so is no name.
 struct port *find_port(const struct instance *in, const char *name);

@@ -23,10 +23,10 @@
 #include "dataplane/dpdk/link.h"
 #include "dataplane/dpdk/pktio.h"
 #include "dataplane/dpdk/port_pfc.h"
-#include "dataplane/dpdk/stale_socket.h"
 #include "sys/cfg_place.h"
 #include "sys/dpdk/interrupt.h"
 #include "sys/log.h"
+#include "sys/stale_socket.h"
 
 // A name as those of ports, short enough to be kept.
 static bool is_link_name(const char *name)

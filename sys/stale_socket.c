@@ -3,7 +3,7 @@
 // Asks a socket's file whether somebody is there. A refused connection is the only sure "no": a
 // listener of another type answers EPROTOTYPE.
 
-#include "dataplane/dpdk/stale_socket.h"
+#include "sys/stale_socket.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,12 +3,10 @@
 // A text that is not UTF-8 as a whole loses all bytes that are not ASCII: it is for people, and the
 // bytes themselves are in the configuration.
 
-#include "dataplane/text_json.h"
+#include "sys/text_json.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "sys/cfg_diff.h"
 
 json_t *text_json(const char *text, size_t len)
 {
@@ -36,18 +34,5 @@ json_t *text_json_lines(struct lines *lines)
 		json_array_append_new(array, text_json(at, len));
 		at += len + (at[len] == '\n');
 	}
-	return array;
-}
-
-json_t *text_json_diff(const struct sw_config *from, const struct sw_config *to)
-{
-	struct lines lines;
-	json_t *array = NULL;
-
-	if (!lines_open(&lines))
-		return NULL;
-	if (cfg_diff(from, to, config_tables, CONFIG_TABLE_COUNT, lines.out) >= 0)
-		array = text_json_lines(&lines);
-	lines_close(&lines);
 	return array;
 }
