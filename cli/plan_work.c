@@ -14,8 +14,8 @@
 #include "base/hash.h"
 #include "base/rng.h"
 #include "cli/run.h"
+#include "fabricmgr/find.h"
 #include "fabricmgr/tables.h"
-#include "sys/nearest.h"
 
 enum {
 	SPREAD_PAIRS = 64, // of hosts, at most
@@ -54,61 +54,30 @@ void plan_work_close(struct plan_work *work)
 
 // --- failures ---------------------------------------------------------------------------------
 
-static int no_such(const char *what, const char *kind, const char *name, struct nearest *near)
-{
-	fprintf(stderr, "weft: --fail %s: there is no %s %s", what, kind, name);
-	if (near != NULL && near->best != NULL)
-		fprintf(stderr, "; did you mean %s?", near->best);
-	fputc('\n', stderr);
-	return EXIT_USAGE;
-}
-
-static int find_switch(const struct fabric *fabric, const char *what, const char *name,
-		       uint32_t *at)
-{
-	struct nearest near = nearest_to(name);
-
-	*at = fabric_find_switch(fabric, name);
-	if (*at != FABRIC_NONE)
-		return EXIT_DONE;
-	for (uint32_t i = 0; i < fabric->switch_count; i++)
-		nearest_offer(&near, fabric->switches[i].name);
-	return no_such(what, "switch", name, &near);
-}
-
 // "link:SWITCH:PORT" or "switch:SWITCH".
 static int lose(const struct plan_work *work, const char *what, struct topo_state *state)
 {
 	const struct fabric *fabric = &work->source.fabric;
 	const struct topo *topo = &work->source.graph.topo;
+	const char *name = strchr(what, ':');
 	const bool is_switch = strncmp(what, "switch:", 7) == 0;
-	const char *colon = strrchr(what, ':');
-	const char *start;
-	char name[FABRIC_NAME_BYTES];
-	uint16_t port;
-	uint32_t at, link;
-	int status;
+	char why[FIND_WHY_BYTES];
+	uint32_t number;
 
-	if (!is_switch && (strncmp(what, "link:", 5) != 0 || colon == what + 4)) {
+	if (!is_switch && (strncmp(what, "link:", 5) != 0 || strchr(what + 5, ':') == NULL)) {
 		fprintf(stderr, "weft: --fail %s: allowed: link:SWITCH:PORT, switch:SWITCH\n",
 			what);
 		return EXIT_USAGE;
 	}
-	start = what + (is_switch ? 7 : 5);
-	snprintf(name, sizeof(name), "%.*s", is_switch ? 63 : (int)(colon - start), start);
-	status = find_switch(fabric, what, name, &at);
-	if (status != EXIT_DONE)
-		return status;
-	if (is_switch) {
-		state->switch_lost[at] = 1;
-		return EXIT_DONE;
+	if (is_switch ? !find_switch(fabric, name + 1, &number, why) :
+			!find_link(fabric, topo, name + 1, &number, why)) {
+		fprintf(stderr, "weft: --fail %s: %s\n", what, why);
+		return EXIT_USAGE;
 	}
-	if (!fabric_find_port(&fabric->switches[at], colon + 1, &port))
-		return no_such(what, "port", colon + 1, NULL);
-	link = topo_link_at(topo, at, port);
-	if (link == TOPO_NONE)
-		return no_such(what, "link to a switch at", colon + 1, NULL);
-	state->link_lost[link] = state->link_lost[topo->link_peer[link]] = 1;
+	if (is_switch)
+		state->switch_lost[number] = 1;
+	else
+		state->link_lost[number] = state->link_lost[topo->link_peer[number]] = 1;
 	return EXIT_DONE;
 }
 
