@@ -486,13 +486,6 @@ static void set_tree_turns(const struct work *w, struct turn_rules *rules)
 	}
 }
 
-static bool before(const struct turn_exception *a, const struct turn_exception *b)
-{
-	if (a->in != b->in)
-		return a->in < b->in;
-	return a->out != b->out ? a->out < b->out : a->lane < b->lane;
-}
-
 // Exceptions of a pod, put in order among those of others.
 static void copy_exceptions(const struct work *w, uint32_t p, struct turn_rules *rules)
 {
@@ -501,13 +494,10 @@ static void copy_exceptions(const struct work *w, uint32_t p, struct turn_rules 
 
 	for (uint32_t i = 0; i < from->exception_count; i++) {
 		struct turn_exception e = from->exception[i];
-		uint32_t k = rules->exception_count++;
 
 		e.in = link_of[e.in];
 		e.out = link_of[e.out];
-		for (; k > 0 && before(&e, &rules->exception[k - 1]); k--)
-			rules->exception[k] = rules->exception[k - 1];
-		rules->exception[k] = e;
+		turn_rules_insert(rules, &e);
 	}
 }
 

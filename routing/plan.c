@@ -313,6 +313,18 @@ uint32_t turn_rules_seek(const struct turn_rules *rules, uint32_t in, uint32_t o
 	return low;
 }
 
+void turn_rules_insert(struct turn_rules *rules, const struct turn_exception *exception)
+{
+	const struct turn_exception e = *exception;
+	uint32_t at = rules->exception_count++;
+
+	while (at > 0 && compare_exception(&rules->exception[at - 1], e.in, e.out, e.lane) > 0) {
+		rules->exception[at] = rules->exception[at - 1];
+		at--;
+	}
+	rules->exception[at] = e;
+}
+
 static const struct turn_exception *find_exception(const struct turn_rules *rules, uint32_t in,
 						   uint32_t out, uint32_t lane)
 {

@@ -156,6 +156,9 @@ int turn_rules_copy(const struct topo *topo, const struct turn_rules *from, stru
 // The place of the first exception that is not before this one.
 uint32_t turn_rules_seek(const struct turn_rules *rules, uint32_t in, uint32_t out, uint32_t lane);
 
+// Puts an exception in its place; there is room for it. Quick for one that goes near the end.
+void turn_rules_insert(struct turn_rules *rules, const struct turn_exception *exception);
+
 static inline void turn_rules_allow(struct turn_rules *rules, uint32_t in_class, uint32_t out_class,
 				    uint32_t lane, uint32_t to)
 {

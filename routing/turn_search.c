@@ -156,29 +156,13 @@ int turn_search_check(struct turn_search *search, struct arena *scratch)
 	return left == 0 ? 0 : -ELOOP;
 }
 
-static bool before(const struct turn_exception *a, const struct turn_exception *b)
-{
-	return a->out != b->out ? a->out < b->out : a->lane < b->lane;
-}
-
-// Puts an exception into those from `first` on, which are sorted and few.
-static void insert(struct turn_rules *rules, uint32_t first, const struct turn_exception *e)
-{
-	uint32_t i = rules->exception_count++;
-
-	for (; i > first && before(e, &rules->exception[i - 1]); i--)
-		rules->exception[i] = rules->exception[i - 1];
-	rules->exception[i] = *e;
-}
-
 static void insert_all(const struct turn_search *search, uint32_t in, struct turn_rules *rules)
 {
-	const uint32_t first = rules->exception_count;
 	const uint32_t *chain = search->first + search->topo->link_peer[in] * LANE_MAX;
 
 	for (uint32_t lane = 0; lane < LANE_MAX; lane++) {
 		for (uint32_t i = chain[lane]; i != END; i = search->next[i])
-			insert(rules, first, &search->exception[i]);
+			turn_rules_insert(rules, &search->exception[i]);
 	}
 }
 
