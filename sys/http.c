@@ -13,14 +13,6 @@ struct text {
 	size_t len;
 };
 
-struct head {
-	uint32_t status;
-	size_t body_at;
-	size_t length; // of Content-Length
-	bool has_length;
-	bool chunked;
-};
-
 // The line at *pos without its CRLF; *pos moves behind it. False when it has no end yet.
 static bool next_line(const char *buf, size_t len, size_t *pos, struct text *line)
 {
@@ -63,18 +55,52 @@ static bool parse_size(struct text text, uint32_t base, const char *ends, size_t
 	return true;
 }
 
-static bool parse_status(struct text line, uint32_t *status)
+// "HTTP/1.x" at the start of `text`; 1.0 means that the connection ends behind the body.
+static bool parse_version(struct text text, struct http_head *head)
 {
 	const char *prefix = "HTTP/1.";
+
+	if (text.len < strlen(prefix) + 1 || memcmp(text.at, prefix, strlen(prefix)) != 0)
+		return false;
+	head->close = text.at[strlen(prefix)] == '0';
+	return true;
+}
+
+static bool parse_status_line(struct text line, struct http_head *head)
+{
 	const struct text code = { line.at + 9, 3 };
 	size_t value;
 
-	if (line.len < 12 || memcmp(line.at, prefix, strlen(prefix)) != 0 || line.at[8] != ' ' ||
+	if (line.len < 12 || !parse_version(line, head) || line.at[8] != ' ' ||
 	    (line.len > 12 && line.at[12] != ' ') || !parse_size(code, 10, "", &value) ||
 	    value < 200 || value > 599)
 		return false;
-	*status = (uint32_t)value;
+	head->status = (uint32_t)value;
 	return true;
+}
+
+// The word at the start of *rest, which goes behind it and the space after it.
+static struct text take_word(struct text *rest)
+{
+	const char *end = memchr(rest->at, ' ', rest->len);
+	const struct text word = { rest->at, end != NULL ? (size_t)(end - rest->at) : rest->len };
+	const size_t taken = word.len + (end != NULL);
+
+	*rest = (struct text){ rest->at + taken, rest->len - taken };
+	return word;
+}
+
+static bool parse_request_line(struct text line, struct http_head *head)
+{
+	const struct text method = take_word(&line);
+	const struct text target = take_word(&line);
+
+	head->method = method.at;
+	head->method_bytes = method.len;
+	head->target = target.at;
+	head->target_bytes = target.len;
+	return method.len > 0 && target.len > 0 && line.len == strlen("HTTP/1.x") &&
+	       parse_version(line, head);
 }
 
 static bool header_is(struct text line, const char *name, struct text *value)
@@ -92,7 +118,12 @@ static bool header_is(struct text line, const char *name, struct text *value)
 	return true;
 }
 
-static bool parse_header(struct text line, struct head *head)
+static bool text_is(struct text text, const char *word)
+{
+	return text.len == strlen(word) && strncasecmp(text.at, word, text.len) == 0;
+}
+
+static bool parse_header(struct text line, struct http_head *head)
 {
 	struct text value;
 
@@ -104,29 +135,46 @@ static bool parse_header(struct text line, struct head *head)
 	}
 	if (header_is(line, "Transfer-Encoding", &value)) {
 		head->chunked = true;
-		return value.len == 7 && strncasecmp(value.at, "chunked", 7) == 0;
+		return text_is(value, "chunked");
 	}
+	if (header_is(line, "Connection", &value))
+		head->close = text_is(value, "close") ||
+			      (head->close && !text_is(value, "keep-alive"));
 	return true;
 }
 
-static enum http_verdict parse_head(const char *buf, size_t len, struct head *head)
+// `parse_first` reads the first line.
+static enum http_verdict parse_head(const char *buf, size_t len,
+				    bool (*parse_first)(struct text line, struct http_head *head),
+				    struct http_head *head)
 {
 	struct text line;
 	size_t pos = 0;
 
+	*head = (struct http_head){ 0 };
 	if (!next_line(buf, len, &pos, &line))
 		return HTTP_MORE;
-	if (!parse_status(line, &head->status))
+	if (!parse_first(line, head))
 		return HTTP_BAD;
 	while (next_line(buf, len, &pos, &line)) {
 		if (line.len == 0) {
-			head->body_at = pos;
+			head->bytes = pos;
 			return head->chunked && head->has_length ? HTTP_BAD : HTTP_DONE;
 		}
 		if (!parse_header(line, head))
 			return HTTP_BAD;
 	}
 	return HTTP_MORE;
+}
+
+enum http_verdict http_parse_request(const char *buf, size_t len, struct http_head *head)
+{
+	return parse_head(buf, len, parse_request_line, head);
+}
+
+enum http_verdict http_parse_status(const char *buf, size_t len, struct http_head *head)
+{
+	return parse_head(buf, len, parse_status_line, head);
 }
 
 // Walks the chunks from `pos`; joins them at `out` unless that is NULL. *bytes is their sum.
@@ -158,32 +206,32 @@ static enum http_verdict walk_chunks(const char *buf, size_t len, size_t pos, ch
 	return HTTP_MORE;
 }
 
-static enum http_verdict parse_body(char *buf, size_t len, bool eof, const struct head *head,
+static enum http_verdict parse_body(char *buf, size_t len, bool eof, const struct http_head *head,
 				    size_t *bytes)
 {
 	enum http_verdict verdict;
 
 	if (head->chunked) {
-		verdict = walk_chunks(buf, len, head->body_at, NULL, bytes);
+		verdict = walk_chunks(buf, len, head->bytes, NULL, bytes);
 		if (verdict == HTTP_DONE)
-			walk_chunks(buf, len, head->body_at, buf + head->body_at, bytes);
+			walk_chunks(buf, len, head->bytes, buf + head->bytes, bytes);
 		return verdict;
 	}
-	*bytes = head->has_length ? head->length : len - head->body_at;
+	*bytes = head->has_length ? head->length : len - head->bytes;
 	if (head->has_length)
-		return len - head->body_at >= head->length ? HTTP_DONE : HTTP_MORE;
+		return len - head->bytes >= head->length ? HTTP_DONE : HTTP_MORE;
 	return eof ? HTTP_DONE : HTTP_MORE;
 }
 
 enum http_verdict http_parse(char *buf, size_t len, bool eof, struct http_reply *reply)
 {
-	struct head head = { 0 };
+	struct http_head head;
 	size_t bytes = 0;
-	enum http_verdict verdict = parse_head(buf, len, &head);
+	enum http_verdict verdict = http_parse_status(buf, len, &head);
 
 	if (verdict == HTTP_DONE)
 		verdict = parse_body(buf, len, eof, &head, &bytes);
 	if (verdict == HTTP_DONE)
-		*reply = (struct http_reply){ head.status, buf + head.body_at, bytes };
+		*reply = (struct http_reply){ head.status, buf + head.bytes, bytes };
 	return verdict == HTTP_MORE && eof ? HTTP_BAD : verdict;
 }

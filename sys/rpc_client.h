@@ -2,7 +2,8 @@
 //
 // The client's end of libevent's RPC, as evrpc speaks it: POST /.rpc.NAME, bodies of evtag messages
 // (rpc_message.h), over TCP with mutual TLS 1.3 or over a unix socket, which evhttp cannot connect
-// to. One connection, opened when it is needed and kept; one call at a time.
+// to. One connection, opened when it is needed and kept; one call at a time. The program ignores
+// SIGPIPE.
 #pragma once
 
 #include <event2/event.h>

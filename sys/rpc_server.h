@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The server's end of libevent's RPC: evrpc's wire format under evhttp, on a unix socket and, with
+// The server's end of libevent's RPC: evrpc's wire format over HTTP/1.1, on a unix socket and, with
 // mutual TLS 1.3, on TCP. What is not a message of its schema, too large or from somebody without a
 // valid certificate is refused before a handler sees it, with a line in the log, at a limited rate.
 //
 // A handler answers at once or later; a connection that ends meanwhile takes the call with it.
-// Limits on everything: connections in all and of one peer, bytes of headers and bodies, seconds
-// without a word.
+// Limits on everything: connections in all and of one peer, bytes of headers and bodies (those of
+// the schema), seconds for a handshake, a request, a reply, and without a word.
 #pragma once
 
 #include <event2/event.h>
@@ -19,11 +19,10 @@ struct rpc_call;
 
 struct rpc_server_options {
 	const char *socket_path;      // unix socket, mode 0660; NULL: none
-	const char *address;          // "HOST:PORT" of TCP, NULL: none
-	const struct tls_files *tls;  // for TCP; copied
+	const char *address;          // "IP:PORT" of TCP, port 0: any; NULL: none
+	const struct tls_files *tls;  // for TCP, which is not served without; copied
 	uint32_t connection_max;      // in all
 	uint32_t peer_connection_max; // of one certificate's name
-	uint32_t body_max;            // of a request
 };
 
 // Called for each request that is whole and right. `request` lives until the call ends.
@@ -40,13 +39,16 @@ struct rpc_method {
 	rpc_gone *gone; // NULL for methods that answer at once
 };
 
-// Serves the methods, which outlive it. NULL after a line in the log.
+// Serves the methods, which outlive it; the program ignores SIGPIPE. NULL after a line in the log.
 struct rpc_server *rpc_server_open(struct event_base *base,
 				   const struct rpc_server_options *options,
 				   const struct rpc_method *methods, uint32_t count, void *arg);
 
-// Ends all connections; calls that wait are gone without a word. Accepts NULL.
+// Ends all connections; calls that wait are gone without a word. Not from a handler. Accepts NULL.
 void rpc_server_close(struct rpc_server *server);
+
+// Of TCP, as it is bound; 0: there is none.
+uint16_t rpc_server_port(const struct rpc_server *server);
 
 // The name in the peer's certificate; NULL on the unix socket, whose file mode says who may.
 const char *rpc_call_peer(const struct rpc_call *call);
