@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cli/plan_configs.h"
 #include "cli/plan_show.h"
 #include "cli/plan_work.h"
 #include "cli/run.h"
@@ -42,6 +43,8 @@ static int write_files(const struct plan_options *options, const struct plan_wor
 		status = draw(options, work);
 	if (options->dump != NULL &&
 	    tables_dump(&work->planner, &work->tenants, options->dump, stderr) < 0)
+		status = EXIT_USAGE;
+	if (options->configs != NULL && plan_configs_write(options->configs, work) != EXIT_DONE)
 		status = EXIT_USAGE;
 	return status;
 }

@@ -17,6 +17,7 @@ enum option_id {
 	OPTION_FAIL,
 	OPTION_TABLES,
 	OPTION_DUMP,
+	OPTION_CONFIGS,
 	OPTION_DRAW,
 	OPTION_EXPORT,
 	OPTION_PERMUTATIONS,
@@ -44,6 +45,8 @@ static const struct option_row rows[] = {
 	[OPTION_TABLES] = { "", "--tables", "DIR",
 			    "prove these tables instead of planning; also opensm:FILE", true },
 	[OPTION_DUMP] = { "", "--dump-tables", "DIR", "write the table of each switch", false },
+	[OPTION_CONFIGS] = { "", "--configs", "DIR",
+			     "write the configuration of each switch, routes included", false },
 	[OPTION_DRAW] = { "", "--draw", "FILE", "draw the fabric with its loads, as SVG", false },
 	[OPTION_EXPORT] = { "", "--export", "FILE",
 			    "write the fabric to dot:, ibnetdiscover:, json: or containerlab:FILE",
@@ -119,6 +122,7 @@ static int set(struct plan_options *options, enum option_id id, const char *valu
 	case OPTION_FAIL: return add_fail(options, value);
 	case OPTION_TABLES: options->tables = value; break;
 	case OPTION_DUMP: options->dump = value; break;
+	case OPTION_CONFIGS: options->configs = value; break;
 	case OPTION_DRAW: options->draw = value; break;
 	case OPTION_EXPORT: options->export = value; break;
 	case OPTION_PERMUTATIONS: return number(rows[id].name, value, 1, &options->permutations);

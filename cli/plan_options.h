@@ -12,11 +12,12 @@ enum { PLAN_FAILS_MAX = 1024 };
 
 struct plan_options {
 	const char *fabric;
-	const char *engine; // NULL: what the fabric says
-	const char *tables; // to prove instead of planning: a directory, or opensm:FILE
-	const char *dump;   // directory to write tables to
-	const char *draw;   // file to draw to
-	const char *export; // FORM:FILE to write the fabric to
+	const char *engine;  // NULL: what the fabric says
+	const char *tables;  // to prove instead of planning: a directory, or opensm:FILE
+	const char *dump;    // directory to write tables to
+	const char *configs; // directory to write configurations of switches to
+	const char *draw;    // file to draw to
+	const char *export;  // FORM:FILE to write the fabric to
 	const char *fail[PLAN_FAILS_MAX];
 	uint32_t fail_count;
 	uint64_t permutations;

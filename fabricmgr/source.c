@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One row per form of a file. Memory of a fabric and its plan is reserved, not taken: the kernel
-// gives what is touched, so nobody has to know how large a fabric is before it is read.
+// One row per form of a file. What is read goes into memory that the source has reserved, and what
+// is planned on it as well; rules that only the intent has are made of it here, so that a fabric
+// from elsewhere is planned by the defaults.
 
 #include "fabricmgr/source.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "fabricmgr/core/import_dot.h"
@@ -16,30 +16,12 @@
 #include "fabricmgr/core/import_lfts.h"
 #include "fabricmgr/fabric_json.h"
 #include "fabricmgr/intent_fabric.h"
+#include "fabricmgr/memory.h"
 #include "sys/nearest.h"
 
-#define ARENA_BYTES ((size_t)16 << 30)
 enum { FILE_BYTES_MAX = 1 << 30, ENGINE_BYTES = 32, ROCE_DSCP = 26 };
 
-// --- memory and files -------------------------------------------------------------------------
-
-static bool arena_open(struct arena *arena)
-{
-	arena->used = 0;
-	arena->size = ARENA_BYTES;
-	arena->memory = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (arena->memory != MAP_FAILED)
-		return true;
-	arena->memory = NULL;
-	return false;
-}
-
-static void arena_close(struct arena *arena)
-{
-	if (arena->memory != NULL)
-		munmap(arena->memory, arena->size);
-}
+// --- files ------------------------------------------------------------------------------------
 
 // The whole of a regular file, ended by 0, to be freed. -errno after a line.
 static int read_file(const char *path, char **text, size_t *bytes, FILE *errors)
@@ -156,7 +138,8 @@ int source_open(struct source *source, const char *name, FILE *errors)
 	int rc;
 
 	*source = (struct source){ .intent = intent_default() };
-	if (!arena_open(&source->keep) || !arena_open(&source->scratch) || source->intent == NULL) {
+	if (!memory_open(&source->keep) || !memory_open(&source->scratch) ||
+	    source->intent == NULL) {
 		fprintf(errors, "%s: memory is short\n", name);
 		return -ENOMEM;
 	}
@@ -174,8 +157,8 @@ int source_open(struct source *source, const char *name, FILE *errors)
 
 void source_close(struct source *source)
 {
-	arena_close(&source->keep);
-	arena_close(&source->scratch);
+	memory_close(&source->keep);
+	memory_close(&source->scratch);
 	free(source->intent);
 }
 

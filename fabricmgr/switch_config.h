@@ -6,8 +6,11 @@
 //
 // A managed switch has a file of its own that says what it is made of: its name, its ports and
 // their devices, rings and lcores, and where the manager is. The fabric's text has a row for each
-// of its ports too; the knobs that the file owns (switch_config_local_knobs) stand there for
-// reading, those of the file count. Everything else of the fabric's text stands for the file's.
+// of its ports too, row N being port N. Knobs that the file owns (schema/local_knobs.def) stand
+// there for reading, those of the file count; everything else of the text stands for the file's.
+//
+// The same fabric, plan and QoS give the same text. It does not change with what is lost, but for
+// lanes that a new plan needs.
 #pragma once
 
 #include <stdio.h>
@@ -28,10 +31,13 @@ struct switch_config_lab {
 };
 
 // Writes the text for switch `at`. With `lab` it is a file that weft-switch can start with; else
-// devargs are "managed". `with_routes` adds rows of edges, next hops and turns, for switches
-// without a manager; a manager sends those packed. 0, -EOVERFLOW: more priorities, hosts or rows
-// than a switch has (a line on `errors` says which), -ENOTSUP: routes that a switch cannot follow
-// (pinned groups), or -errno of writing.
+// devargs name NICs that are nobody's. `with_routes` adds rows of edges, next hops and turns,
+// for switches without a manager; a manager sends those packed. `source` is only read, also by
+// several threads at once.
+//
+// 0, or after a line on `errors`, with half a text written: -EOVERFLOW, more priorities, hosts or
+// rows than a switch has; -ENOTSUP, what a switch cannot do: pinned groups as rows, lanes of two
+// lossless classes; -EINVAL, a name that is none of a switch or its port; -ENOMEM; -EIO.
 int switch_config_write(const struct source *source, const struct plan *plan, const struct qos *qos,
 			uint32_t at, const struct switch_config_lab *lab, bool with_routes,
 			FILE *out, FILE *errors);

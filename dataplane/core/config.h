@@ -5,6 +5,7 @@
 #pragma once
 
 #include "schema/config.h"
+#include "schema/config_limits.h"
 
 #define SWITCH_KNOB(key, kind, def, min, max, words, doc) CONFIG_FIELD(kind, key);
 struct switch_config {
@@ -187,29 +188,6 @@ enum config_map_type {
 	CONFIG_MAP_TC_TO_PG,
 	CONFIG_MAP_PFC_TO_QUEUE,
 	CONFIG_MAP_PFC_TO_PG,
-};
-
-enum {
-	CONFIG_POOL_MAX = 8,
-	CONFIG_PROFILE_MAX = 64,
-	CONFIG_PORT_MAX = 256,
-	CONFIG_BINDING_MAX = 1024,
-	CONFIG_MAP_MAX = 64,
-	CONFIG_SCHEDULER_MAX = 32,
-	CONFIG_WRED_MAX = 32,
-	CONFIG_VLAN_MAX = 256,
-	CONFIG_PFC_WD_MAX = 256,
-	CONFIG_LAG_MAX = 64,
-	CONFIG_INTERFACE_MAX = 256,
-	CONFIG_NEIGHBOR_MAX = 1024,
-	CONFIG_NEXT_HOP_MAX = 1024,
-	CONFIG_ROUTE_MAX = 1024,
-	CONFIG_EDGE_MAX = 1024,
-	CONFIG_HOST_MAX = 4096,
-	CONFIG_TURN_MAX = 4096,
-	CONFIG_GUARD_BINDING_MAX = 4096,
-	CONFIG_ACL_GROUP_MAX = 4096,
-	CONFIG_ACL_MAX = 4096,
 };
 
 // About 6 MB; lives in the shell's heap.

@@ -234,3 +234,31 @@ int fabric_address(struct fabric *fabric, const struct address_plan *plan, struc
 	arena_release(scratch, mark);
 	return rc;
 }
+
+// --- what follows from numbers and names ------------------------------------------------------
+
+enum { HOST_OCTET = 0x02, ROUTER_OCTET = 0x06 }; // both locally administered
+
+uint64_t fabric_host_mac(const struct fabric *fabric, uint32_t host_port)
+{
+	const uint64_t known = fabric->host_ports[host_port].mac;
+
+	return known != 0 ? known : (uint64_t)HOST_OCTET << 40 | (host_port + 1);
+}
+
+uint64_t fabric_router_mac(const struct fabric *fabric)
+{
+	return (uint64_t)ROUTER_OCTET << 40 | (hash_text(fabric->name) & 0xffffffffff);
+}
+
+struct ip_prefix fabric_gateway(const struct ip_prefix *ip)
+{
+	const uint32_t bits = ip_family_bits(ip->family);
+	struct ip_prefix network = *ip;
+
+	if (ip->family == IP_NONE || ip->len + 1u >= bits)
+		return (struct ip_prefix){ .family = IP_NONE };
+	for (uint32_t bit = ip->len; bit < bits; bit++)
+		network.address[bit / 8] &= (uint8_t) ~(0x80u >> bit % 8);
+	return nth(&network, 1);
+}
