@@ -11,7 +11,7 @@ enum { JOURNAL_MAX = 4096, JOURNAL_OBJECT_BYTES = 96, JOURNAL_DETAIL_BYTES = 160
 enum journal_severity { JOURNAL_INFO, JOURNAL_WARNING, JOURNAL_ERROR };
 
 enum journal_kind {
-#define FABRIC_EVENT(name, severity, text) JOURNAL_##name,
+#define JOURNAL(name, severity, text) JOURNAL_##name,
 #include "schema/fabric_events.def"
 	JOURNAL_KIND_COUNT,
 };
@@ -25,7 +25,7 @@ struct journal_event {
 };
 
 struct journal {
-	uint64_t count;                          // of all events; the last JOURNAL_MAX are kept
+	uint64_t count;                          // number of the last event; JOURNAL_MAX are kept
 	struct journal_event event[JOURNAL_MAX]; // number n at (n - 1) % JOURNAL_MAX
 };
 
@@ -36,6 +36,10 @@ extern const enum journal_severity journal_kind_severity[JOURNAL_KIND_COUNT];
 // Texts are cut to fit.
 void journal_add(struct journal *journal, enum journal_kind kind, uint64_t wall_ms,
 		 const char *object, const char *detail);
+
+// An event that was kept elsewhere, with its number: those of an earlier run, in rising order,
+// before the first of this one.
+void journal_restore(struct journal *journal, const struct journal_event *event);
 
 // Event `number`, NULL: not yet, or no longer.
 const struct journal_event *journal_at(const struct journal *journal, uint64_t number);
