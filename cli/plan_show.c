@@ -248,19 +248,6 @@ void plan_show_hops(const struct plan_work *work, const struct violation_hop *ho
 	}
 }
 
-static const char *violation_text(enum violation_kind kind)
-{
-	switch (kind) {
-	case VIOLATION_NO_ROUTE: return "has no row for it";
-	case VIOLATION_LOST_LINK: return "sends it over a link that is lost";
-	case VIOLATION_TURN_DENIED: return "may not turn it that way";
-	case VIOLATION_LOOP: return "gets it a second time";
-	case VIOLATION_BAD_ROW: return "has a row that leads nowhere";
-	case VIOLATION_KINDS: break;
-	}
-	return "";
-}
-
 static void show_violation(const struct plan_work *work, const struct violation *violation,
 			   FILE *out)
 {
@@ -269,7 +256,7 @@ static void show_violation(const struct plan_work *work, const struct violation 
 
 	fprintf(out, "From %s to %s: %s %s", switches[violation->from].name,
 		switches[topo->edge_switch[violation->edge]].name, switches[violation->at].name,
-		violation_text(violation->kind));
+		planner_violation_text(violation->kind));
 	if (violation->hop_count > 0) {
 		fputs(":\n    ", out);
 		plan_show_hops(work, violation->hop, violation->hop_count, out);

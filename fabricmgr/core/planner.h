@@ -15,6 +15,7 @@
 #include "routing/torus.h"
 #include "routing/tree.h"
 #include "routing/updown.h"
+#include "routing/verify.h"
 
 enum planner_engine {
 	PLANNER_TREE,
@@ -74,6 +75,9 @@ bool planner_replan(struct planner *planner, const struct topo_state *after,
 const char *planner_fault_text(const struct fabric *fabric, const struct fabric_graph *graph,
 			       const struct plan_fault *fault, struct label *object,
 			       struct label *detail);
+
+// What a switch does wrong, behind its name: "gets it a second time".
+const char *planner_violation_text(enum violation_kind kind);
 
 // "leaf1:Ethernet4", the port that a link transmits at.
 struct label planner_link_name(const struct fabric *fabric, const struct fabric_graph *graph,

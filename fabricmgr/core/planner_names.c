@@ -67,6 +67,19 @@ const char *planner_fault_text(const struct fabric *fabric, const struct fabric_
 	return "";
 }
 
+const char *planner_violation_text(enum violation_kind kind)
+{
+	switch (kind) {
+	case VIOLATION_NO_ROUTE: return "has no row for it";
+	case VIOLATION_LOST_LINK: return "sends it over a link that is lost";
+	case VIOLATION_TURN_DENIED: return "may not turn it that way";
+	case VIOLATION_LOOP: return "gets it a second time";
+	case VIOLATION_BAD_ROW: return "has a row that leads nowhere";
+	case VIOLATION_KINDS: break;
+	}
+	return "";
+}
+
 // Dimensions come first, then levels of what joins pods.
 struct label planner_tier_name(const struct planner *planner, uint32_t tier)
 {
