@@ -94,6 +94,12 @@ bool rpc_address_parse(const char *text, struct rpc_address *address)
 	return address->kind == RPC_ADDRESS_NAME || parse_ip4(address) || parse_ip6(address);
 }
 
+uint16_t rpc_address_port(const struct sockaddr_storage *at)
+{
+	return ntohs(at->ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)at)->sin6_port :
+						 ((const struct sockaddr_in *)at)->sin_port);
+}
+
 void rpc_address_print(const struct sockaddr *at, char place[RPC_PLACE_BYTES])
 {
 	const struct sockaddr_in *ip4 = (const struct sockaddr_in *)at;
@@ -103,6 +109,9 @@ void rpc_address_print(const struct sockaddr *at, char place[RPC_PLACE_BYTES])
 	if (at->sa_family == AF_INET) {
 		inet_ntop(AF_INET, &ip4->sin_addr, text, sizeof(text));
 		snprintf(place, RPC_PLACE_BYTES, "%s:%u", text, ntohs(ip4->sin_port));
+	} else if (at->sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&ip6->sin6_addr)) {
+		inet_ntop(AF_INET, &ip6->sin6_addr.s6_addr[12], text, sizeof(text));
+		snprintf(place, RPC_PLACE_BYTES, "%s:%u", text, ntohs(ip6->sin6_port));
 	} else if (at->sa_family == AF_INET6) {
 		inet_ntop(AF_INET6, &ip6->sin6_addr, text, sizeof(text));
 		snprintf(place, RPC_PLACE_BYTES, "[%s]:%u", text, ntohs(ip6->sin6_port));

@@ -27,5 +27,8 @@ struct rpc_address {
 // False: it is none of these, or a path that is too long for a socket.
 bool rpc_address_parse(const char *text, struct rpc_address *address);
 
-// "10.0.0.1:7400", or "unix socket".
+// Of an IP address.
+uint16_t rpc_address_port(const struct sockaddr_storage *at);
+
+// "10.0.0.1:7400", which may have come as IPv4 in IPv6, or "unix socket".
 void rpc_address_print(const struct sockaddr *at, char place[RPC_PLACE_BYTES]);

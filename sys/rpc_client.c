@@ -11,9 +11,11 @@
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
+#include <event2/bufferevent_ssl.h>
 #include <event2/dns.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/err.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,6 +32,9 @@ struct rpc_client {
 	struct rpc_address address;
 	char place[RPC_HOST_BYTES + 8]; // the address as it was given
 	uint32_t timeout_ms;
+	struct tls_files files;
+	SSL_CTX *tls;   // NULL: a unix socket
+	uint64_t stamp; // of the files as they were read
 
 	struct bufferevent *bev; // NULL: there is no connection
 	bool is_up;
@@ -169,11 +174,23 @@ static void on_read(struct bufferevent *bev, void *arg)
 
 // --- the connection ------------------------------------------------------------------------------
 
+// Why TLS failed: for a certificate, that of either end, or in some other way.
+static void fail_tls(struct rpc_client *client, const SSL *ssl, unsigned long error)
+{
+	const int code = tls_is_refusal(ssl, error) ? -EACCES : -ECONNRESET;
+	const char *why = tls_why(ssl, error);
+
+	ERR_clear_error();
+	fail(client, code, why);
+}
+
 static void on_event(struct bufferevent *bev, short what, void *arg)
 {
 	struct rpc_client *client = arg;
 	const int error = EVUTIL_SOCKET_ERROR();
 	const int dns = bufferevent_socket_get_dns_error(bev);
+	const SSL *ssl = client->tls != NULL ? bufferevent_openssl_get_ssl(bev) : NULL;
+	const unsigned long tls_error = ssl != NULL ? bufferevent_get_openssl_error(bev) : 0;
 	const int on = 1;
 
 	if ((what & BEV_EVENT_CONNECTED) != 0) {
@@ -184,6 +201,8 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 	}
 	if (dns != 0)
 		fail(client, -EHOSTUNREACH, evutil_gai_strerror(dns));
+	else if (ssl != NULL && (tls_error != 0 || SSL_get_verify_result(ssl) != X509_V_OK))
+		fail_tls(client, ssl, tls_error);
 	else if ((what & BEV_EVENT_EOF) != 0 || error == 0)
 		fail(client, -ECONNRESET, "the connection ended");
 	else
@@ -219,21 +238,61 @@ static int open_unix(struct rpc_client *client)
 	return -ENOMEM;
 }
 
-static int open_tcp(struct rpc_client *client)
+// Files that were replaced are read again: certificates are renewed while programs run.
+static int open_tls(struct rpc_client *client)
+{
+	const uint64_t stamp = tls_stamp(&client->files);
+	SSL_CTX *tls;
+
+	if (client->tls != NULL && stamp == client->stamp)
+		return 0;
+	tls = tls_open(&client->files, false, log_faults());
+	if (tls == NULL)
+		return -EACCES;
+	SSL_CTX_free(client->tls);
+	client->tls = tls;
+	client->stamp = stamp;
+	return 0;
+}
+
+static struct bufferevent *make_bev(const struct rpc_client *client)
+{
+	SSL *ssl = SSL_new(client->tls);
+	struct bufferevent *bev;
+
+	if (ssl == NULL)
+		return NULL;
+	bev = bufferevent_openssl_socket_new(client->base, -1, ssl, BUFFEREVENT_SSL_CONNECTING,
+					     BEV_OPT_CLOSE_ON_FREE);
+	if (bev == NULL)
+		SSL_free(ssl);
+	else
+		bufferevent_openssl_set_allow_dirty_shutdown(bev, 1);
+	return bev;
+}
+
+static int connect_tcp(const struct rpc_client *client)
 {
 	const struct rpc_address *address = &client->address;
-	int rc;
 
-	client->bev = bufferevent_socket_new(client->base, -1, BEV_OPT_CLOSE_ON_FREE);
+	if (address->kind == RPC_ADDRESS_NAME)
+		return bufferevent_socket_connect_hostname(client->bev, client->dns, AF_UNSPEC,
+							   address->host, address->port);
+	return bufferevent_socket_connect(client->bev, (const struct sockaddr *)&address->at,
+					  (int)address->length);
+}
+
+static int open_tcp(struct rpc_client *client)
+{
+	int rc = open_tls(client);
+
+	if (rc < 0)
+		return rc;
+	client->bev = make_bev(client);
 	if (client->bev == NULL)
 		return -ENOMEM;
 	errno = 0;
-	rc = address->kind == RPC_ADDRESS_NAME ?
-		     bufferevent_socket_connect_hostname(client->bev, client->dns, AF_UNSPEC,
-							 address->host, address->port) :
-		     bufferevent_socket_connect(client->bev, (const struct sockaddr *)&address->at,
-						(int)address->length);
-	if (rc == 0)
+	if (connect_tcp(client) == 0)
 		return 0;
 	rc = errno != 0 ? -errno : -EHOSTUNREACH;
 	disconnect(client);
@@ -330,9 +389,14 @@ static int start(struct rpc_client *client, const struct rpc_client_options *opt
 		return -EINVAL;
 	}
 	if (client->address.kind != RPC_ADDRESS_UNIX) {
-		log_err("rpc: %s: only unix sockets are spoken to without certificates",
-			options->address);
-		return -EINVAL;
+		if (options->tls == NULL) {
+			log_err("rpc: %s: TCP is not spoken without certificates",
+				options->address);
+			return -EINVAL;
+		}
+		client->files = *options->tls;
+		if (open_tls(client) < 0)
+			return -EINVAL;
 	}
 	snprintf(client->place, sizeof(client->place), "%s", options->address);
 	client->timer = evtimer_new(client->base, on_timeout, client);
@@ -375,5 +439,6 @@ void rpc_client_close(struct rpc_client *client)
 		event_free(client->failed);
 	if (client->dns != NULL)
 		evdns_base_free(client->dns, 0);
+	SSL_CTX_free(client->tls);
 	free(client);
 }

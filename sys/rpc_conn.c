@@ -9,9 +9,12 @@
 #include "sys/rpc_conn.h"
 
 #include <event2/buffer.h>
+#include <event2/bufferevent_ssl.h>
+#include <openssl/err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "sys/http.h"
 #include "sys/log.h"
@@ -270,8 +273,7 @@ static void on_read(struct bufferevent *bev, void *arg)
 		// The next request may come early, not a stream of them.
 		if (evbuffer_get_length(in) <= EARLY_MAX)
 			break;
-		say_refused(conn, "does not wait for its reply");
-		rpc_conn_end(conn);
+		rpc_conn_refuse(conn, "does not wait for its reply");
 		break;
 	case RPC_CONN_LAST: evbuffer_drain(in, evbuffer_get_length(in)); break;
 	}
@@ -292,10 +294,55 @@ static void on_written(struct bufferevent *bev, void *arg)
 
 // --- its life ------------------------------------------------------------------------------------
 
+static uint32_t count_peer(const struct rpc_server *server, const char *peer)
+{
+	const struct rpc_conn *conn;
+	uint32_t count = 0;
+
+	TAILQ_FOREACH(conn, &server->conns, entry)
+		count += strcmp(conn->peer, peer) == 0;
+	return count;
+}
+
+// The handshake is done: the peer has shown who it is, and is a guest no more.
+static void take_peer(struct rpc_conn *conn)
+{
+	struct rpc_server *server = conn->server;
+	char peer[TLS_NAME_BYTES];
+
+	if (!tls_peer_name(conn->ssl, peer)) {
+		rpc_conn_refuse(conn, "no name in its certificate");
+		return;
+	}
+	if (count_peer(server, peer) >= server->options.peer_connection_max) {
+		memcpy(conn->peer, peer, sizeof(peer));
+		rpc_conn_refuse(conn, "as many connections as one peer may have");
+		return;
+	}
+	memcpy(conn->peer, peer, sizeof(peer));
+	conn->expiry = tls_expiry(conn->ssl);
+	TAILQ_REMOVE(&server->guests, conn, entry);
+	TAILQ_INSERT_TAIL(&server->conns, conn, entry);
+	server->guest_count--;
+	enter(conn, RPC_CONN_HEAD, IDLE_S);
+	rpc_server_welcome(server);
+}
+
 static void on_event(struct bufferevent *bev, short what, void *arg)
 {
-	if ((what & (BEV_EVENT_EOF | BEV_EVENT_ERROR)) != 0)
-		rpc_conn_end(arg);
+	struct rpc_conn *conn = arg;
+	const unsigned long error = conn->ssl != NULL ? bufferevent_get_openssl_error(bev) : 0;
+
+	if ((what & BEV_EVENT_CONNECTED) != 0) {
+		if (conn->state == RPC_CONN_HANDSHAKE)
+			take_peer(conn);
+	} else if (conn->state == RPC_CONN_HANDSHAKE) {
+		rpc_conn_refuse(conn, tls_why(conn->ssl, error));
+	} else if ((what & (BEV_EVENT_EOF | BEV_EVENT_ERROR)) != 0) {
+		rpc_conn_end(conn);
+	}
+	// Whatever else it left behind is not the next connection's.
+	ERR_clear_error();
 }
 
 static const char *why_late(const struct rpc_conn *conn)
@@ -317,8 +364,33 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
 
 	// Who has nothing to say may come again.
 	if (conn->state != RPC_CONN_HEAD || conn->began)
-		say_refused(conn, why_late(conn));
-	rpc_conn_end(conn);
+		rpc_conn_refuse(conn, why_late(conn));
+	else
+		rpc_conn_end(conn);
+}
+
+static int64_t monotonic_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+// With TLS a connection is a guest's at first.
+static void join(struct rpc_conn *conn)
+{
+	struct rpc_server *server = conn->server;
+
+	server->conn_count++;
+	if (conn->ssl != NULL) {
+		TAILQ_INSERT_TAIL(&server->guests, conn, entry);
+		server->guest_count++;
+		conn->state = RPC_CONN_HANDSHAKE;
+	} else {
+		TAILQ_INSERT_TAIL(&server->conns, conn, entry);
+		conn->state = RPC_CONN_HEAD;
+	}
 }
 
 bool rpc_conn_open(struct rpc_server *server, struct bufferevent *bev, const struct sockaddr *at)
@@ -329,27 +401,40 @@ bool rpc_conn_open(struct rpc_server *server, struct bufferevent *bev, const str
 		bufferevent_free(bev);
 		return false;
 	}
-	*conn = (struct rpc_conn){ .server = server, .bev = bev, .state = RPC_CONN_HEAD };
+	*conn = (struct rpc_conn){
+		.server = server,
+		.bev = bev,
+		.ssl = bufferevent_openssl_get_ssl(bev),
+		.since = monotonic_s(),
+		.expiry = INT64_MAX,
+	};
 	conn->call.conn = conn;
 	conn->timer = evtimer_new(server->base, on_time, conn);
 	rpc_address_print(at, conn->place);
-	LIST_INSERT_HEAD(&server->conns, conn, entry);
-	server->conn_count++;
+	join(conn);
 	if (conn->timer == NULL) {
 		rpc_conn_free(conn);
 		return false;
 	}
 	bufferevent_setcb(bev, on_read, on_written, on_event, conn);
 	bufferevent_enable(bev, EV_READ | EV_WRITE);
-	end_after(conn, IDLE_S);
+	end_after(conn, conn->state == RPC_CONN_HANDSHAKE ? HANDSHAKE_S : IDLE_S);
 	return true;
 }
 
 // Nobody who walks over the connections finds it any more.
 static void leave(struct rpc_conn *conn)
 {
-	LIST_REMOVE(conn, entry);
-	conn->server->conn_count--;
+	struct rpc_server *server = conn->server;
+
+	server->conn_count--;
+	if (conn->state == RPC_CONN_HANDSHAKE) {
+		TAILQ_REMOVE(&server->guests, conn, entry);
+		server->guest_count--;
+		rpc_server_welcome(server);
+	} else {
+		TAILQ_REMOVE(&server->conns, conn, entry);
+	}
 }
 
 static void release(struct rpc_conn *conn)
@@ -376,4 +461,10 @@ void rpc_conn_end(struct rpc_conn *conn)
 	if (conn->state == RPC_CONN_CALL && call->method->gone != NULL)
 		call->method->gone(conn->server->arg, call);
 	release(conn);
+}
+
+void rpc_conn_refuse(struct rpc_conn *conn, const char *why)
+{
+	say_refused(conn, why);
+	rpc_conn_end(conn);
 }

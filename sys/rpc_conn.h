@@ -35,9 +35,14 @@ struct rpc_call {
 };
 
 struct rpc_conn {
-	LIST_ENTRY(rpc_conn) entry;
+	TAILQ_ENTRY(rpc_conn) entry; // in `conns`, or in `guests` of the server
+
 	struct rpc_server *server;
 	struct bufferevent *bev;
+	SSL *ssl;            // NULL: on the unix socket; the bufferevent's
+	int64_t since;       // seconds of the monotonic clock
+	int64_t expiry;      // of its certificate, seconds since 1970
+	uint32_t looked;     // at its certificate, as rpc_server.looks counts
 	struct event *timer; // of the state
 	enum rpc_conn_state state;
 	size_t body_bytes; // of the request
@@ -48,6 +53,8 @@ struct rpc_conn {
 	char place[RPC_PLACE_BYTES];
 };
 
+TAILQ_HEAD(rpc_conns, rpc_conn);
+
 struct rpc_server {
 	struct event_base *base;
 	const struct rpc_method *methods;
@@ -56,13 +63,26 @@ struct rpc_server {
 	struct rpc_server_options options; // numbers alone
 	struct evconnlistener *listeners[2];
 	char socket_path[TLS_PATH_BYTES];
-	struct event *rest; // when accepting goes on after a failure
-	LIST_HEAD(, rpc_conn) conns;
-	uint32_t conn_count;
+	struct event *rest; // when accepting goes on
+	struct event *look; // at certificates, now and then
+	struct tls_files files;
+	SSL_CTX *tls;
+	uint64_t stamp; // of the files as they were read
+	uint32_t looks;
+	struct rpc_conns guests; // who has not shown a certificate yet, the longest first
+	struct rpc_conns conns;
+	uint32_t guest_count;
+	uint32_t conn_count; // guests included
 };
 
-// Takes a bufferevent over. False: no memory, and the bufferevent is released.
+// Takes a bufferevent over, with TLS or without. False: no memory, and it is released.
 bool rpc_conn_open(struct rpc_server *server, struct bufferevent *bev, const struct sockaddr *at);
+
+// Likewise, with a line in the log.
+void rpc_conn_refuse(struct rpc_conn *conn, const char *why);
+
+// A guest has left, or has shown a certificate: there is room for another. Of rpc_server.c.
+void rpc_server_welcome(struct rpc_server *server);
 
 // Ends a connection; a call that waits is gone.
 void rpc_conn_end(struct rpc_conn *conn);

@@ -6,46 +6,120 @@
 #include "sys/rpc_server.h"
 
 #include <errno.h>
+#include <event2/bufferevent_ssl.h>
 #include <event2/listener.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sys/log.h"
 #include "sys/rpc_conn.h"
 #include "sys/stale_socket.h"
 
-enum { BACKLOG = 4096, REST_MS = 100 };
+enum {
+	BACKLOG = 4096,
+	REST_MS = 100,
+	LOOK_S = 30,
+	// Those who have not shown a certificate yet cost memory as well; who is slow makes room
+	// for others when there are so many.
+	GUEST_COUNT_MAX = 256,
+	GUEST_S = 2,
+};
 
 enum { LISTENER_UNIX, LISTENER_TCP, LISTENER_COUNT };
 
-static void rest(struct rpc_server *server)
+static void set_listening(const struct rpc_server *server, uint32_t which, bool on)
+{
+	struct evconnlistener *listener = server->listeners[which];
+
+	if (listener != NULL && on)
+		evconnlistener_enable(listener);
+	else if (listener != NULL)
+		evconnlistener_disable(listener);
+}
+
+static void rest(const struct rpc_server *server)
 {
 	const struct timeval wait = { .tv_usec = REST_MS * 1000 };
 
-	for (uint32_t i = 0; i < LISTENER_COUNT; i++) {
-		if (server->listeners[i] != NULL)
-			evconnlistener_disable(server->listeners[i]);
-	}
 	event_add(server->rest, &wait);
+}
+
+// Such as too many open files: without a rest the loop would spin.
+static void on_accept_error(struct evconnlistener *listener, void *arg)
+{
+	const struct rpc_server *server = arg;
+
+	log_err("rpc: accept: %s", strerror(errno));
+	set_listening(server, LISTENER_UNIX, false);
+	set_listening(server, LISTENER_TCP, false);
+	rest(server);
+}
+
+void rpc_server_welcome(struct rpc_server *server)
+{
+	if (server->guest_count < GUEST_COUNT_MAX && !evtimer_pending(server->rest, NULL))
+		set_listening(server, LISTENER_TCP, true);
+}
+
+static int64_t monotonic_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+// With too many guests the next ones wait in the kernel until one of these has left; who has been
+// one for long does.
+static void limit_guests(struct rpc_server *server)
+{
+	struct rpc_conn *longest = TAILQ_FIRST(&server->guests);
+
+	if (server->guest_count < GUEST_COUNT_MAX)
+		return;
+	if (monotonic_s() - longest->since >= GUEST_S) {
+		rpc_conn_refuse(longest, "slow with its TLS handshake, and others wait");
+	} else {
+		set_listening(server, LISTENER_TCP, false);
+		rest(server);
+	}
 }
 
 static void on_rested(evutil_socket_t fd, short what, void *arg)
 {
 	struct rpc_server *server = arg;
 
-	for (uint32_t i = 0; i < LISTENER_COUNT; i++) {
-		if (server->listeners[i] != NULL)
-			evconnlistener_enable(server->listeners[i]);
-	}
+	set_listening(server, LISTENER_UNIX, true);
+	limit_guests(server);
+	rpc_server_welcome(server);
 }
 
-// Such as too many open files: without a rest the loop would spin.
-static void on_accept_error(struct evconnlistener *listener, void *arg)
+static struct bufferevent *make_bev(struct rpc_server *server, evutil_socket_t fd, bool is_tls)
 {
-	log_err("rpc: accept: %s", strerror(errno));
-	rest(arg);
+	const int options = BEV_OPT_CLOSE_ON_FREE;
+	struct bufferevent *bev;
+	const int on = 1;
+	SSL *ssl;
+
+	if (!is_tls)
+		return bufferevent_socket_new(server->base, fd, options);
+	// Without it a small message waits for the acknowledgement of the one before.
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	ssl = SSL_new(server->tls);
+	if (ssl == NULL)
+		return NULL;
+	bev = bufferevent_openssl_socket_new(server->base, fd, ssl, BUFFEREVENT_SSL_ACCEPTING,
+					     options);
+	if (bev == NULL)
+		SSL_free(ssl);
+	else
+		bufferevent_openssl_set_allow_dirty_shutdown(bev, 1);
+	return bev;
 }
 
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *at,
@@ -61,11 +135,12 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 		close(fd);
 		return;
 	}
-	bev = bufferevent_socket_new(server->base, fd, BEV_OPT_CLOSE_ON_FREE);
+	bev = make_bev(server, fd, listener == server->listeners[LISTENER_TCP]);
 	if (bev == NULL)
 		close(fd);
-	else if (!rpc_conn_open(server, bev, at))
+	if (bev == NULL || !rpc_conn_open(server, bev, at))
 		log_err("rpc: no memory for a connection");
+	limit_guests(server);
 }
 
 // A bound socket, or -errno.
@@ -73,7 +148,7 @@ static int bind_socket(const struct rpc_address *address)
 {
 	const int fd = socket(address->at.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	const bool is_unix = address->kind == RPC_ADDRESS_UNIX;
-	const mode_t mask = umask(0117); // of a unix socket
+	const mode_t mask = umask(0117); // of the unix socket's file
 	const int on = 1;
 	int rc = 0;
 
@@ -125,16 +200,123 @@ static int listen_unix(struct rpc_server *server, const char *path)
 	return rc;
 }
 
-static int start(struct rpc_server *server, const struct rpc_server_options *options)
+static int listen_tcp(struct rpc_server *server, const char *text)
 {
-	if (options->address != NULL) {
-		log_err("rpc: %s: only a unix socket is served without certificates",
-			options->address);
+	struct rpc_address address;
+	int rc;
+
+	if (server->tls == NULL) {
+		log_err("rpc: %s: TCP is not served without certificates", text);
 		return -EINVAL;
 	}
+	if (!rpc_address_parse(text, &address) || address.kind != RPC_ADDRESS_IP) {
+		log_err("rpc: %s: not IP:PORT or [IPV6]:PORT", text);
+		return -EINVAL;
+	}
+	rc = listen_on(server, LISTENER_TCP, &address);
+	if (rc < 0)
+		log_err("rpc: %s: %s", text, strerror(-rc));
+	return rc;
+}
+
+// --- certificates --------------------------------------------------------------------------------
+
+static int open_tls(struct rpc_server *server)
+{
+	const uint64_t stamp = tls_stamp(&server->files);
+	SSL_CTX *tls = tls_open(&server->files, true, log_faults());
+
+	if (tls == NULL)
+		return -EINVAL;
+	SSL_CTX_free(server->tls);
+	server->tls = tls;
+	server->stamp = stamp;
+	return 0;
+}
+
+// One that has not been looked at this time.
+static struct rpc_conn *next_look(const struct rpc_server *server)
+{
+	struct rpc_conn *conn;
+
+	TAILQ_FOREACH(conn, &server->conns, entry) {
+		if (conn->ssl != NULL && conn->looked != server->looks)
+			return conn;
+	}
+	return NULL;
+}
+
+// Sessions whose certificates would not be accepted any more end.
+static void look_at_all(struct rpc_server *server)
+{
+	struct rpc_conn *conn;
+	const char *why;
+
+	server->looks++;
+	// From the start each time: who is told of the end may end others.
+	while ((conn = next_look(server)) != NULL) {
+		conn->looked = server->looks;
+		why = tls_refused(server->tls, conn->ssl);
+		if (why != NULL)
+			rpc_conn_refuse(conn, why);
+	}
+}
+
+int rpc_server_read_revoked(struct rpc_server *server)
+{
+	const int rc = server->tls != NULL ? open_tls(server) : 0;
+
+	if (rc == 0)
+		look_at_all(server);
+	return rc;
+}
+
+static bool has_expired(const struct rpc_server *server)
+{
+	const int64_t now = time(NULL);
+	const struct rpc_conn *conn;
+
+	TAILQ_FOREACH(conn, &server->conns, entry) {
+		if (conn->expiry < now)
+			return true;
+	}
+	return false;
+}
+
+// Files that were replaced are read, and who has expired leaves.
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+	struct rpc_server *server = arg;
+
+	if (tls_stamp(&server->files) != server->stamp)
+		rpc_server_read_revoked(server);
+	if (has_expired(server))
+		look_at_all(server);
+}
+
+static int start_tls(struct rpc_server *server, const struct tls_files *files)
+{
+	const struct timeval period = { .tv_sec = LOOK_S };
+
+	server->files = *files;
+	server->look = event_new(server->base, -1, EV_PERSIST, on_look, server);
+	if (server->look == NULL || event_add(server->look, &period) != 0)
+		return -ENOMEM;
+	return open_tls(server);
+}
+
+static int start(struct rpc_server *server, const struct rpc_server_options *options)
+{
+	int rc;
+
 	server->rest = evtimer_new(server->base, on_rested, server);
 	if (server->rest == NULL)
 		return -ENOMEM;
+	rc = options->tls != NULL ? start_tls(server, options->tls) : 0;
+	if (rc == 0 && options->address != NULL)
+		rc = listen_tcp(server, options->address);
+	if (rc < 0)
+		return rc;
 	return options->socket_path != NULL ? listen_unix(server, options->socket_path) : 0;
 }
 
@@ -153,7 +335,8 @@ struct rpc_server *rpc_server_open(struct event_base *base,
 		.arg = arg,
 		.options = *options,
 	};
-	LIST_INIT(&server->conns);
+	TAILQ_INIT(&server->guests);
+	TAILQ_INIT(&server->conns);
 	if (start(server, options) == 0)
 		return server;
 	rpc_server_close(server);
@@ -168,20 +351,38 @@ void rpc_server_close(struct rpc_server *server)
 		if (server->listeners[i] != NULL)
 			evconnlistener_free(server->listeners[i]);
 	}
-	while (!LIST_EMPTY(&server->conns))
-		rpc_conn_free(LIST_FIRST(&server->conns));
+	server->listeners[LISTENER_UNIX] = server->listeners[LISTENER_TCP] = NULL;
+	while (!TAILQ_EMPTY(&server->guests))
+		rpc_conn_free(TAILQ_FIRST(&server->guests));
+	while (!TAILQ_EMPTY(&server->conns))
+		rpc_conn_free(TAILQ_FIRST(&server->conns));
 	if (server->rest != NULL)
 		event_free(server->rest);
+	if (server->look != NULL)
+		event_free(server->look);
+	SSL_CTX_free(server->tls);
 	if (server->socket_path[0] != '\0')
 		unlink(server->socket_path);
 	free(server);
+}
+
+uint16_t rpc_server_port(const struct rpc_server *server)
+{
+	struct evconnlistener *listener = server->listeners[LISTENER_TCP];
+	struct sockaddr_storage at;
+	socklen_t length = sizeof(at);
+
+	if (listener == NULL ||
+	    getsockname(evconnlistener_get_fd(listener), (struct sockaddr *)&at, &length) != 0)
+		return 0;
+	return rpc_address_port(&at);
 }
 
 static struct rpc_conn *find_peer(const struct rpc_server *server, const char *peer)
 {
 	struct rpc_conn *conn;
 
-	LIST_FOREACH(conn, &server->conns, entry) {
+	TAILQ_FOREACH(conn, &server->conns, entry) {
 		if (strcmp(conn->peer, peer) == 0)
 			return conn;
 	}
@@ -192,7 +393,6 @@ void rpc_server_drop(struct rpc_server *server, const char *peer)
 {
 	struct rpc_conn *conn;
 
-	// From the start each time: who is told of the end may end others.
 	while ((conn = find_peer(server, peer)) != NULL)
 		rpc_conn_end(conn);
 }

@@ -2,7 +2,8 @@
 //
 // Mutual TLS 1.3: both ends show a certificate of one authority, and who an end is, its certificate
 // says: the common name of a switch's is the switch's name, that of the manager's TLS_MANAGER_NAME.
-// Files are PEM, as `weft pki` or any other authority makes them.
+// Files are PEM, as `weft pki` or any other authority makes them. No session is resumed: each
+// connection shows its certificate.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -18,23 +19,34 @@ struct tls_files {
 	char authority[TLS_PATH_BYTES];   // certificates that others' are checked against
 	char certificate[TLS_PATH_BYTES]; // own, with those between it and the authority
 	char key[TLS_PATH_BYTES];         // not readable by others
-	char revoked[TLS_PATH_BYTES];     // list of revoked certificates (CRL), "": none
+	char revoked[TLS_PATH_BYTES];     // lists (CRL) of those revoked, of every authority in a
+					  // chain; "": none
 };
 
-// What a server or a client needs for connections. NULL after lines "FILE: what" on `errors`: a
-// file that cannot be read, a key that does not fit, one that others may read, a certificate that
-// has expired.
+// What a server or a client needs for connections; a client accepts TLS_MANAGER_NAME alone. NULL
+// after a line "FILE: what" on `errors`: a file that cannot be read, a key that does not fit, one
+// that others may read, a certificate that has expired.
 SSL_CTX *tls_open(const struct tls_files *files, bool is_server, FILE *errors);
 
-// Reads the list of revoked certificates again; connections that are open are looked at with
-// tls_is_revoked(). 0, or -errno after a line, and the list is as it was.
-int tls_read_revoked(SSL_CTX *context, const struct tls_files *files, FILE *errors);
+// Whether a name may be that of an end: letters, digits, '_', '-', '.', fewer than TLS_NAME_BYTES.
+bool tls_name_is_right(const char *name);
+
+// Changes when one of the files does: whoever keeps a context opens it anew then.
+uint64_t tls_stamp(const struct tls_files *files);
 
 // The name of the peer's certificate into `name`. False: there is none, or it is not one name.
-bool tls_peer_name(SSL *ssl, char name[TLS_NAME_BYTES]);
+bool tls_peer_name(const SSL *ssl, char name[TLS_NAME_BYTES]);
 
-// Whether the peer's certificate is on the list by now, or has expired.
-bool tls_is_revoked(SSL *ssl);
+// Why the peer of a connection would be refused by now, in words: its certificate is on the list of
+// `context`, has expired, or is of another authority. NULL: it would not.
+const char *tls_refused(SSL_CTX *context, const SSL *ssl);
 
-// Why the last operation on a connection failed, in words: "certificate has expired".
-const char *tls_why(SSL *ssl);
+// Seconds since 1970 at which the first of the peer's certificates expires.
+int64_t tls_expiry(const SSL *ssl);
+
+// Why a connection failed, in words: "certificate has expired". `error` is what OpenSSL said, 0:
+// nothing.
+const char *tls_why(const SSL *ssl, unsigned long error);
+
+// Whether a connection failed for a certificate, that of either end.
+bool tls_is_refusal(const SSL *ssl, unsigned long error);
