@@ -295,7 +295,10 @@ static void drops_text(struct text *text, const struct metrics_source *sources, 
 }
 
 // What is no counter of the core: state of a port.
-enum port_state { PORT_STATE_ADMIN, PORT_STATE_UP, PORT_STATE_PRESENT, PORT_STATE_SPEED };
+#define PORT_STATE(name, key, doc) PORT_STATE_##name,
+enum port_state {
+#include "schema/states.def"
+};
 
 static uint64_t port_state(const struct metrics_source *source, uint32_t i, enum port_state state)
 {
@@ -303,7 +306,7 @@ static uint64_t port_state(const struct metrics_source *source, uint32_t i, enum
 	const uint64_t mbps = port->ethdev == PORT_NO_DEVICE ? 0 : port->link_mbps;
 
 	switch (state) {
-	case PORT_STATE_ADMIN: return port->config->admin;
+	case PORT_STATE_ADMIN_UP: return port->config->admin;
 	case PORT_STATE_UP: return source->snapshot->port[i].link_up;
 	case PORT_STATE_PRESENT: return port->ethdev != PORT_NO_DEVICE;
 	case PORT_STATE_SPEED:
@@ -330,11 +333,8 @@ static void states_text(struct text *text, const struct metrics_source *sources,
 		const char *doc;
 		enum port_state state;
 	} rows[] = {
-		{ "weft_port_admin_up", "1 when the port is meant to be up", PORT_STATE_ADMIN },
-		{ "weft_port_up", "1 while the port's link is used", PORT_STATE_UP },
-		{ "weft_port_present", "1 while the port has its device", PORT_STATE_PRESENT },
-		{ "weft_port_speed_bytes_per_second", "line rate, 0 when there is none to be told",
-		  PORT_STATE_SPEED },
+#define PORT_STATE(name, key, doc) { "weft_port_" #key, doc, PORT_STATE_##name },
+#include "schema/states.def"
 	};
 
 	for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
