@@ -6,26 +6,21 @@
 //
 // A capture that ends is drained the same way, a piece at a time, and then a client that reads
 // nothing for a while is given up: nobody else can have its place in the meantime.
-//
-// evhttp does not look at a connection that it writes to, hence the timer also looks whether the
-// client is still there.
 
 #include "dataplane/control_capture.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include <event2/buffer.h>
-#include <event2/bufferevent.h>
 #include <event2/event.h>
 
 #include "base/units.h"
 #include "dataplane/capture.h"
 #include "dataplane/pcapng.h"
+#include "sys/http_stream.h"
 #include "sys/log.h"
 
 enum {
@@ -39,8 +34,7 @@ enum {
 struct session {
 	struct captures *captures;
 	struct capture *capture; // NULL: the place is free
-	struct evhttp_request *request;
-	struct evhttp_connection *connection;
+	struct http_stream stream;
 	struct event *timer;
 	uint64_t id;
 	uint64_t rounds_left; // of the timer, UINT64_MAX: no limit
@@ -60,11 +54,6 @@ struct wish {
 	uint64_t seconds;
 };
 
-static struct bufferevent *buffer_of(const struct session *session)
-{
-	return evhttp_connection_get_bufferevent(session->connection);
-}
-
 static void release(struct session *session)
 {
 	capture_close(session->capture);
@@ -74,34 +63,21 @@ static void release(struct session *session)
 	session->timer = NULL;
 }
 
-// The client is gone. Request and connection are evhttp's, unless it was a write that failed: then
-// the request has been taken from the connection, and is freed by its end.
-static void on_close(struct evhttp_connection *connection, void *arg)
+static void on_gone(void *arg)
 {
 	struct session *session = arg;
-
-	if (evhttp_request_get_connection(session->request) == NULL)
-		evhttp_send_reply_end(session->request);
 
 	log_info("%s: capture %" PRIu64 ": the client has gone",
 		 session->captures->http->in->config->sw.name, session->id);
 	release(session);
 }
 
-static void send_chunk(struct session *session, struct evbuffer *chunk)
-{
-	if (evbuffer_get_length(chunk) > 0)
-		evhttp_send_reply_chunk(session->request, chunk);
-}
-
 // No more is captured; the timer sends the rest.
 static void stop(struct session *session)
 {
-	const struct timeval patience = { .tv_sec = END_SECONDS };
-
 	session->rounds_left = 0;
 	capture_stop(session->capture);
-	bufferevent_set_timeouts(buffer_of(session), NULL, &patience);
+	http_stream_patience(&session->stream, END_SECONDS);
 }
 
 // All of it is sent.
@@ -112,63 +88,43 @@ static void finish(struct session *session)
 	stop(session);
 	if (chunk != NULL) {
 		capture_finish(session->capture, chunk);
-		send_chunk(session, chunk);
+		http_stream_send(&session->stream, chunk);
 		evbuffer_free(chunk);
 	}
 	log_info("%s: capture %" PRIu64 " ends: %" PRIu64 " frames, %" PRIu64 " lost",
 		 session->captures->http->in->config->sw.name, session->id,
 		 capture_count(session->capture), capture_lost(session->capture));
-	evhttp_connection_set_closecb(session->connection, NULL, NULL);
-	evhttp_send_reply_end(session->request);
+	http_stream_end(&session->stream);
 	release(session);
 }
 
-// The event loop has ended, and evhttp will close the connection: what the client takes at once of
-// the rest goes to it directly. A chunked answer is left cut, as its client will notice.
+// The event loop has ended: what the client takes at once of the rest goes to it.
 static void finish_now(struct session *session)
 {
-	struct evbuffer *output = bufferevent_get_output(buffer_of(session));
 	struct evbuffer *rest = evbuffer_new();
 	struct capture *capture = session->capture;
-	const bool chunked = evhttp_find_header(evhttp_request_get_output_headers(session->request),
-						"Transfer-Encoding") != NULL;
 
 	capture_stop(capture);
-	if (rest != NULL) {
-		if (!capture_drain(capture, rest, DRAIN_BYTES))
-			capture_finish(capture, rest);
-		if (!chunked && evbuffer_get_length(output) == 0)
-			evbuffer_write(rest, bufferevent_getfd(buffer_of(session)));
+	if (rest != NULL && !capture_drain(capture, rest, DRAIN_BYTES))
+		capture_finish(capture, rest);
+	http_stream_abandon(&session->stream, rest);
+	if (rest != NULL)
 		evbuffer_free(rest);
-	}
-	evhttp_connection_set_closecb(session->connection, NULL, NULL);
 	release(session);
-}
-
-static bool client_is_there(const struct session *session)
-{
-	const int fd = bufferevent_getfd(buffer_of(session));
-	char byte;
-	const ssize_t count = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-
-	return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct session *session = arg;
-	const size_t waiting = evbuffer_get_length(bufferevent_get_output(buffer_of(session)));
 	struct evbuffer *chunk;
 	bool more = true;
 
-	if (!client_is_there(session)) {
-		evhttp_connection_free(session->connection); // calls on_close()
+	if (!http_stream_look(&session->stream))
 		return;
-	}
-	chunk = waiting < BACKLOG_BYTES ? evbuffer_new() : NULL;
+	chunk = http_stream_waiting(&session->stream) < BACKLOG_BYTES ? evbuffer_new() : NULL;
 	if (chunk != NULL) {
 		more = capture_drain(session->capture, chunk, DRAIN_BYTES);
-		send_chunk(session, chunk);
+		http_stream_send(&session->stream, chunk);
 		evbuffer_free(chunk);
 	}
 	if (session->rounds_left != UINT64_MAX && session->rounds_left > 0 &&
@@ -362,18 +318,9 @@ static void start(struct captures *captures, struct evhttp_request *request,
 	} else if (head == NULL || !open_session(captures, session, wish, head)) {
 		reply_error(request, HTTP_INTERNAL, "no memory for a capture");
 	} else {
-		session->request = request;
-		session->connection = evhttp_request_get_connection(request);
-		evhttp_connection_set_closecb(session->connection, on_close, session);
-		// A client may wait as long as it likes for the next frame.
-		bufferevent_set_timeouts(buffer_of(session), NULL, NULL);
-		evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Type",
-				  "application/x-pcapng");
-		// Its timeouts are not those of a connection that goes on.
-		evhttp_add_header(evhttp_request_get_output_headers(request), "Connection",
-				  "close");
-		evhttp_send_reply_start(request, HTTP_OK, "OK");
-		send_chunk(session, head);
+		http_stream_open(&session->stream, request, "application/x-pcapng", on_gone,
+				 session);
+		http_stream_send(&session->stream, head);
 		log_info("%s: capture %" PRIu64 " begins: %s", captures->http->in->config->sw.name,
 			 wish->id, wish->comment);
 	}
