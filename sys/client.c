@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One connection, one request, one answer, then the switch closes. A switch that does not answer
-// within the timeout is reported rather than waited for.
+// One connection, one request, one answer, then the switch closes. A switch, or a fabric
+// manager, that does not answer within the timeout is reported rather than waited for.
 
 #include "sys/client.h"
 
@@ -18,6 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "sys/control_socket.h"
 #include "sys/http.h"
 #include "sys/nearest.h"
 
@@ -144,30 +145,50 @@ static void complain_unknown(const struct client_request *request, const char *n
 	complain_names(request, names);
 }
 
-// Chooses the switch and writes the path of its socket. False after a line on stderr.
-static bool find_socket(const struct client_request *request, size_t path_bytes, char *path)
+static const char *who(const struct client_request *request)
+{
+	return request->fabric ? "the fabric manager" : "the switch";
+}
+
+// Chooses the switch. NULL after a line on stderr.
+static const char *choose(const struct client_request *request, struct client_names *names)
 {
 	const char *name = request->name;
-	struct client_names names;
-	const int rc = client_list(request->run_dir, &names);
+	const int rc = client_list(request->run_dir, names);
 
-	fail(request, CLIENT_ABSENT);
-	if (names.count == 0) {
+	if (names->count == 0) {
 		complain_none(request, rc);
-		return false;
+		return NULL;
 	}
-	if (name == NULL && names.count > 1) {
+	if (name == NULL && names->count > 1) {
 		complain(request, "several switches are running; choose one with -n, or -n all: ");
-		complain_names(request, &names);
-		return false;
+		complain_names(request, names);
+		return NULL;
 	}
 	if (name == NULL)
-		name = names.name[0];
-	if (bsearch(name, names.name, names.count, CLIENT_NAME_BYTES, compare_names) == NULL) {
-		complain_unknown(request, name, &names);
-		return false;
+		name = names->name[0];
+	if (bsearch(name, names->name, names->count, CLIENT_NAME_BYTES, compare_names) != NULL)
+		return name;
+	complain_unknown(request, name, names);
+	return NULL;
+}
+
+// Writes the path of the socket to talk to. False after a line on stderr.
+static bool find_socket(const struct client_request *request, size_t path_bytes, char *path)
+{
+	const char *name = NULL;
+	struct client_names names;
+	int len;
+
+	fail(request, CLIENT_ABSENT);
+	if (!request->fabric) {
+		name = choose(request, &names);
+		if (name == NULL)
+			return false;
 	}
-	if (snprintf(path, path_bytes, "%s/%s.sock", request->run_dir, name) >= (int)path_bytes) {
+	len = snprintf(path, path_bytes, "%s/%s%s", request->run_dir,
+		       name != NULL ? name : CONTROL_SOCKET_FABRIC, name != NULL ? ".sock" : "");
+	if (len >= (int)path_bytes) {
 		complain(request, "%s: path too long for a socket\n", request->run_dir);
 		return false;
 	}
@@ -201,8 +222,12 @@ static int connect_to(const struct client_request *request, const struct sockadd
 		return fd;
 	fail(request, errno == EACCES ? CLIENT_DENIED : CLIENT_ABSENT);
 	if (errno == ECONNREFUSED)
-		complain(request, "%s: no switch behind this socket (it has ended)\n",
-			 address->sun_path);
+		complain(request, "%s: no %s behind this socket (it has ended)\n",
+			 address->sun_path, who(request) + strlen("the "));
+	else if (errno == ENOENT && request->fabric)
+		complain(request,
+			 "no fabric manager is running (no " CONTROL_SOCKET_FABRIC " in %s)\n",
+			 request->run_dir);
 	else if (errno == EACCES)
 		complain_denied(request, address->sun_path);
 	else
@@ -285,8 +310,10 @@ static bool read_reply(const struct client_request *request, int fd, const char 
 		const ssize_t n = receive(fd, buffer);
 
 		if (n < 0) {
-			complain(request, "%s: %s\n", path,
-				 errno == EAGAIN ? "the switch does not answer" : strerror(errno));
+			if (errno == EAGAIN)
+				complain(request, "%s: %s does not answer\n", path, who(request));
+			else
+				complain(request, "%s: %s\n", path, strerror(errno));
 			return false;
 		}
 		verdict = http_parse(buffer->data, buffer->len, n == 0, reply);
@@ -319,7 +346,7 @@ static json_t *decode(const char *path, const struct client_request *request,
 	body = json_loadb(reply->body, reply->body_bytes, JSON_REJECT_DUPLICATES, &error);
 	why = json_string_value(json_object_get(body, "error"));
 	if (reply->status >= 300) {
-		complain(request, "%s: the switch refused (%u)%s%s\n", path, reply->status,
+		complain(request, "%s: %s refused (%u)%s%s\n", path, who(request), reply->status,
 			 why != NULL ? ": " : "", why != NULL ? why : "");
 		complain_lines(request, "", json_object_get(body, "errors"));
 		complain_lines(request, "It would drop:", json_object_get(body, "drops"));
@@ -377,7 +404,7 @@ static bool read_head(const struct client_request *request, int fd, const char *
 
 	while (found == NULL) {
 		if (receive(fd, buffer) <= 0) {
-			complain(request, "%s: the switch does not answer\n", path);
+			complain(request, "%s: %s does not answer\n", path, who(request));
 			return false;
 		}
 		found = behind_head(buffer);

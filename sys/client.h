@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Talks to one running switch: finds its control socket, sends one request, gives the JSON of the
-// answer. Every failure is one line on stderr that says what to do about it.
+// Talks to one running switch, or to the fabric manager: finds its control socket, sends one request,
+// gives the JSON of the answer. Every failure is one line on stderr that says what to do about it.
 #pragma once
 
 #include <jansson.h>
@@ -18,6 +18,7 @@ enum client_fault {
 struct client_request {
 	const char *run_dir; // of the sockets NAME.sock
 	const char *name;    // of the switch; NULL: the only one there is
+	bool fabric;         // the fabric manager is asked, and no switch
 	const char *method;
 	const char *target;       // path and query
 	const char *body;         // JSON, NULL: none
