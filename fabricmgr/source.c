@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "fabricmgr/core/import_dot.h"
 #include "fabricmgr/core/import_ibnet.h"
@@ -17,34 +16,21 @@
 #include "fabricmgr/fabric_json.h"
 #include "fabricmgr/intent_fabric.h"
 #include "fabricmgr/memory.h"
+#include "sys/file_read.h"
 #include "sys/nearest.h"
 
 enum { FILE_BYTES_MAX = 1 << 30, ENGINE_BYTES = 32, ROCE_DSCP = 26 };
 
 // --- files ------------------------------------------------------------------------------------
 
-// The whole of a regular file, ended by 0, to be freed. -errno after a line.
+// The whole of a file, to be freed. -errno after a line.
 static int read_file(const char *path, char **text, size_t *bytes, FILE *errors)
 {
-	FILE *file = fopen(path, "re");
-	struct stat st = { 0 };
-	int rc = 0;
+	const int rc = file_read(path, FILE_BYTES_MAX, text, bytes);
 
-	*text = NULL;
-	if (file == NULL || fstat(fileno(file), &st) < 0)
-		rc = -errno;
-	else if (!S_ISREG(st.st_mode) || st.st_size > FILE_BYTES_MAX)
-		rc = -EFBIG;
-	else if ((*text = malloc((size_t)st.st_size + 1)) == NULL)
-		rc = -ENOMEM;
-	if (rc == 0) {
-		*bytes = fread(*text, 1, (size_t)st.st_size, file);
-		(*text)[*bytes] = '\0';
-	}
-	if (file != NULL)
-		fclose(file);
 	if (rc < 0)
-		fprintf(errors, "%s: %s\n", path, strerror(-rc));
+		fprintf(errors, "%s: %s\n", path,
+			rc == -ENOTSUP ? "not a regular file" : strerror(-rc));
 	return rc;
 }
 

@@ -10,9 +10,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/hash.h"
+#include "sys/file_read.h"
 
 struct lexer {
 	const char *name; // of the file, as libconfig has it
@@ -174,32 +174,6 @@ static int lex(struct lexer *lx)
 	return rc;
 }
 
-// The whole of a regular file, NUL-terminated, in *text (the caller frees it); -errno otherwise.
-static int read_text(const char *path, char **text, size_t *len)
-{
-	FILE *file = fopen(path, "re");
-	struct stat st;
-	int rc = 0;
-
-	*text = NULL;
-	if (file == NULL)
-		return -errno;
-	if (fstat(fileno(file), &st) < 0)
-		rc = -errno;
-	else if (!S_ISREG(st.st_mode))
-		rc = -ENOTSUP;
-	else if (st.st_size > CFG_SCAN_FILE_BYTES)
-		rc = -EFBIG;
-	else if ((*text = malloc((size_t)st.st_size + 1)) == NULL)
-		rc = -ENOMEM;
-	if (rc == 0) {
-		*len = fread(*text, 1, (size_t)st.st_size, file);
-		(*text)[*len] = '\0';
-	}
-	fclose(file);
-	return rc;
-}
-
 // An error in words: where the file is asked for, and why it cannot be read.
 static void report(const struct lexer *parent, const char *path, int rc)
 {
@@ -217,7 +191,7 @@ static int scan_file(const char *path, const char *name, uint32_t depth, const s
 	struct lexer lx = *parent;
 	size_t len = 0;
 	char *text;
-	int rc = read_text(path, &text, &len);
+	int rc = file_read(path, CFG_SCAN_FILE_BYTES, &text, &len);
 
 	if (rc < 0) {
 		report(parent, path, rc);
