@@ -17,6 +17,7 @@ enum {
 	VIEW_ROWS_MAX = 20000, // of routes in one answer
 	VIEW_PATHS_MAX = 1000,
 	VIEW_EVENTS_MAX = JOURNAL_MAX,
+	VIEW_NEWEST = 50, // events, when nobody says how many
 	VIEW_LOADED = 10, // links of the balance
 };
 
@@ -26,8 +27,8 @@ struct view_memory {
 	struct arena scratch; // empty between calls
 };
 
-// All at a glance (view_status.c).
-json_t *view_status_json(const struct manager_view *view, ns_t now);
+// All at a glance (view_status.c). `wall_ms` is the time of day, since 1970.
+json_t *view_status_json(const struct manager_view *view, ns_t now, uint64_t wall_ms);
 // What is wrong, worst first, and what to do about it: {"errors": [{severity, object, what,
 // advice}]}.
 json_t *view_errors_json(const struct manager_view *view);

@@ -77,15 +77,15 @@ static json_t *plan_json(const struct manager_plan *plan)
 			 plan->max_over_avg);
 }
 
-json_t *view_status_json(const struct manager_view *view, ns_t now)
+json_t *view_status_json(const struct manager_view *view, ns_t now, uint64_t wall_ms)
 {
 	const struct fabric *fabric = &view->source->fabric;
 	const struct view_counts counts = view_count(view);
 
-	return json_pack("{s:s, s:I, s:I, s:b, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:I}", "fabric",
-			 fabric->name != NULL ? fabric->name : "", "epoch",
-			 (json_int_t)view->distributor->epoch, "generation",
-			 (json_int_t)view->distributor->number, "in_force",
+	return json_pack("{s:s, s:I, s:I, s:I, s:b, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:I}",
+			 "fabric", fabric->name != NULL ? fabric->name : "", "wall_ms",
+			 (json_int_t)wall_ms, "epoch", (json_int_t)view->distributor->epoch,
+			 "generation", (json_int_t)view->distributor->number, "in_force",
 			 (int)(view->plan.number != 0 && view->plan.in_force.v != 0),
 			 "in_force_for_ns", since_json(&view->plan, now), "hosts",
 			 (int)fabric->host_count, "switches", switches_json(view, &counts), "links",

@@ -175,10 +175,11 @@ Test(fabric_view, planned_is_what_the_plan_uses)
 Test(fabric_view, status)
 {
 	struct scene *scene = open_scene();
-	json_t *status = view_status_json(&scene->view, now);
+	json_t *status = view_status_json(&scene->view, now, 1700000000123);
 	const json_t *repair = json_object_get(status, "last_repair");
 
 	cr_assert_str_eq(text_at(status, "fabric"), "lab");
+	cr_assert_eq(number_at(status, "wall_ms"), 1700000000123);
 	cr_assert_eq(number_at(status, "epoch"), 3);
 	cr_assert_eq(number_at(status, "generation"), 7);
 	cr_assert(json_is_true(json_object_get(status, "in_force")));
@@ -207,7 +208,7 @@ Test(fabric_view, status_of_a_fabric_in_trouble)
 	scene->told[SPINE2].failed = true;
 	scene->links[scene->source.graph.cable_link[3]].up = false;
 	scene->view.plan.in_force.v = 0;
-	status = view_status_json(&scene->view, now);
+	status = view_status_json(&scene->view, now, 1700000000123);
 	cr_assert_eq(number_at(json_object_get(status, "switches"), "headless"), 1);
 	cr_assert_eq(number_at(json_object_get(status, "switches"), "unseen"), 1);
 	cr_assert_eq(number_at(json_object_get(status, "switches"), "there"), SWITCHES - 2);
@@ -230,7 +231,7 @@ Test(fabric_view, status_before_the_first_plan)
 
 	scene->view.planner = NULL;
 	scene->view.plan = (struct manager_plan){ .number = 0 };
-	status = view_status_json(&scene->view, now);
+	status = view_status_json(&scene->view, now, 1700000000123);
 	cr_assert(json_is_null(json_object_get(status, "plan")));
 	cr_assert(json_is_null(json_object_get(status, "last_repair")));
 	cr_assert(json_is_false(json_object_get(status, "in_force")));
