@@ -8,6 +8,8 @@
 #define STATS "GET", "/v1/stats"
 #define QOS "GET", "/v1/qos"
 #define LLDP "GET", "/v1/lldp"
+#define FABRIC(what) "GET", "/v1/fabric/" what
+#define ORDER(what) "POST", "/v1/fabric/" what
 
 const struct command commands[] = {
 	{ "show interface", "state and counters of ports", STATS, cmd_show_interface,
@@ -156,6 +158,41 @@ const struct command commands[] = {
 	  "/v1/link?cut=1", cmd_link, TAKES_PORT | TAKES_ONE_PORT },
 	{ "link heal", "let a link that was cut come back", "POST", "/v1/link?heal=1", cmd_link,
 	  TAKES_PORT | TAKES_ONE_PORT },
+	{ "fabric status", "a live fabric at a glance, and what waits for you", FABRIC("status"),
+	  cmd_fabric_status, ASKS_FABRIC },
+	{ "fabric errors", "what is wrong with it, and what to do; exit status 1 if there is any",
+	  FABRIC("errors"), cmd_fabric_errors, ASKS_FABRIC },
+	{ "fabric topology", "its switches and links", FABRIC("topology"), cmd_fabric_topology,
+	  ASKS_FABRIC },
+	{ "fabric links", "links between switches, and which the plan uses", FABRIC("links"),
+	  cmd_fabric_links, ASKS_FABRIC },
+	{ "fabric hosts", "hosts, where they are plugged in, and their addresses", FABRIC("hosts"),
+	  cmd_fabric_hosts, ASKS_FABRIC },
+	{ "fabric routes", "where a switch sends packets for each other one", FABRIC("routes"),
+	  cmd_fabric_routes, ASKS_FABRIC | TAKES_ROUTE },
+	{ "fabric trace", "every path between two hosts", FABRIC("trace"), cmd_fabric_trace,
+	  ASKS_FABRIC | TAKES_ENDS },
+	{ "fabric balance", "how evenly the plan loads links", FABRIC("balance"),
+	  cmd_fabric_balance, ASKS_FABRIC },
+	{ "fabric events", "what happened: the newest 50, or --count N, --since NUMBER",
+	  FABRIC("events"), cmd_fabric_events, ASKS_FABRIC },
+	{ "fabric watch", "events and plans as they come, until Ctrl-C: --since, --count, --json",
+	  FABRIC("watch"), NULL, ASKS_FABRIC | LOOPS },
+	{ "fabric drain", "lead packets around a switch or a link", ORDER("drain"),
+	  cmd_fabric_order, ASKS_FABRIC | TAKES_OBJECT },
+	{ "fabric undrain", "use it again", ORDER("undrain"), cmd_fabric_order,
+	  ASKS_FABRIC | TAKES_OBJECT },
+	{ "fabric freeze", "change nothing, whatever happens", ORDER("freeze"), cmd_fabric_order,
+	  ASKS_FABRIC },
+	{ "fabric thaw", "let it change again", ORDER("thaw"), cmd_fabric_order, ASKS_FABRIC },
+	{ "fabric diff", "what another intent would change", ORDER("diff"), cmd_fabric_order,
+	  ASKS_FABRIC | TAKES_INTENT },
+	{ "fabric apply", "take another intent, on one switch first with --canary", ORDER("apply"),
+	  cmd_fabric_order, ASKS_FABRIC | TAKES_INTENT },
+	{ "fabric confirm", "go on with what waits for it", ORDER("confirm"), cmd_fabric_order,
+	  ASKS_FABRIC },
+	{ "fabric rollback", "take the intent back that was applied last", ORDER("rollback"),
+	  cmd_fabric_order, ASKS_FABRIC },
 };
 
 const uint32_t command_count = sizeof(commands) / sizeof(commands[0]);

@@ -53,6 +53,11 @@ enum command_takes {
 	TAKES_PORT_QUEUE = 1 << 14, // two more words: a port, a queue
 	TAKES_DIRECTION = 1 << 15,  // with TAKES_PORT: in or out may follow the port
 	LOOPS = 1 << 19,            // looks again and again (cli/watch.h)
+	ASKS_FABRIC = 1 << 26,      // asks the fabric manager, and no switch
+	TAKES_OBJECT = 1 << 27,     // one more word: a switch, or a link as SWITCH:PORT
+	TAKES_ENDS = 1 << 28,       // two more words: hosts or switches
+	TAKES_ROUTE = 1 << 29,      // one or two more words: a switch, and where to
+	TAKES_INTENT = 1 << 30,     // one more word: a file, which goes with the request
 	// shows counters, without what the user has cleared: which parts of cli/baseline.h
 	COUNTS_PORTS = BASELINE_SWITCH << COUNTS_SHIFT,
 	COUNTS_PRIOS = BASELINE_PRIO << COUNTS_SHIFT,
@@ -102,7 +107,8 @@ uint32_t command_look(const char *const *words, uint32_t count,
 		      const struct command **command, uint32_t *values);
 
 // The words that a command takes as values of its query: their keys, separated by spaces and in
-// order, "" for none; and their number.
+// order, "" for none; and how many they are at most. The file of an intent is no value: its key is
+// "file".
 const char *command_value_keys(const struct command *command);
 uint32_t command_value_count(const struct command *command);
 
@@ -178,3 +184,13 @@ command_fn cmd_clear_drops;
 command_fn cmd_clear_watermark;
 command_fn cmd_link;
 command_fn cmd_watch;
+command_fn cmd_fabric_status;
+command_fn cmd_fabric_topology;
+command_fn cmd_fabric_links;
+command_fn cmd_fabric_errors;
+command_fn cmd_fabric_routes;
+command_fn cmd_fabric_balance;
+command_fn cmd_fabric_events;
+command_fn cmd_fabric_hosts;
+command_fn cmd_fabric_trace;
+command_fn cmd_fabric_order;

@@ -211,7 +211,8 @@ static void complain_unknown(const char *const *words, const struct spelled *spe
 // What a command takes as values of its query.
 struct values {
 	enum command_takes takes;
-	uint32_t count;
+	uint32_t least;
+	uint32_t most;
 	const char *keys;
 	const char *usage;
 };
@@ -219,16 +220,20 @@ struct values {
 static const struct values *values_of(const struct command *command)
 {
 	static const struct values rows[] = {
-		{ TAKES_QUEUE_ON, 3, "port queue on", "PORT QUEUE on|off" },
-		{ TAKES_PORT_ON, 2, "port on", "PORT on|off" },
-		{ TAKES_PORT_QUEUE, 2, "port queue", "PORT QUEUE" },
-		{ TAKES_ON, 1, "on", "on|off" },
-		{ TAKES_SEED, 1, "seed", "N" },
-		{ TAKES_NOTHING, 0, "", "" },
+		{ TAKES_QUEUE_ON, 3, 3, "port queue on", "PORT QUEUE on|off" },
+		{ TAKES_PORT_ON, 2, 2, "port on", "PORT on|off" },
+		{ TAKES_PORT_QUEUE, 2, 2, "port queue", "PORT QUEUE" },
+		{ TAKES_ON, 1, 1, "on", "on|off" },
+		{ TAKES_SEED, 1, 1, "seed", "N" },
+		{ TAKES_OBJECT, 1, 1, "object", "SWITCH|SWITCH:PORT" },
+		{ TAKES_ENDS, 2, 2, "from to", "FROM TO" },
+		{ TAKES_ROUTE, 1, 2, "switch to", "SWITCH [TO]" },
+		{ TAKES_INTENT, 1, 1, "file", "FILE" },
+		{ TAKES_NOTHING, 0, 0, "", "" },
 	};
 	const struct values *row = rows;
 
-	while (row->count > 0 && !(command->takes & row->takes))
+	while (row->most > 0 && !(command->takes & row->takes))
 		row++;
 	return row;
 }
@@ -240,7 +245,7 @@ const char *command_value_keys(const struct command *command)
 
 uint32_t command_value_count(const struct command *command)
 {
-	return values_of(command)->count;
+	return values_of(command)->most;
 }
 
 static const char *value_usage(const struct command *command)
@@ -264,17 +269,17 @@ static uint32_t optional_words(const struct command *command)
 // stderr.
 static bool check_values(const struct command *command, const char *const *values, uint32_t count)
 {
-	const uint32_t wanted = command_value_count(command);
+	const struct values *wanted = values_of(command);
 
 	if (count == 0 && (command->takes & (TAKES_ONE_PORT | NEEDS_PORT))) {
 		fprintf(stderr, "weft: %s: which port?\n", command->words);
 		return false;
 	}
-	if (wanted > 0 && count != wanted) {
+	if (wanted->most > 0 && (count < wanted->least || count > wanted->most)) {
 		fprintf(stderr, "weft: %s: needs %s\n", command->words, value_usage(command));
 		return false;
 	}
-	if (wanted == 0 && count > optional_words(command)) {
+	if (wanted->most == 0 && count > optional_words(command)) {
 		fprintf(stderr, "weft: %s: one word too many: %s\n", command->words,
 			values[optional_words(command)]);
 		return false;

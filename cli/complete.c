@@ -75,12 +75,58 @@ static void offer_ports(const char *begun, const struct options *options)
 	json_decref(reply);
 }
 
+static json_t *ask_fabric(const struct options *options, const char *target)
+{
+	return client_call(&(struct client_request){
+		.run_dir = options->run_dir,
+		.fabric = true,
+		.method = "GET",
+		.target = target,
+		.quiet = true,
+	});
+}
+
+// Members of a list of the fabric manager's that are names.
+static void offer_names(const char *begun, const json_t *list, const char *key)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *thing = json_array_get(list, i);
+		const char *name = json_string_value(json_object_get(thing, key));
+
+		if (name != NULL && is_plain(name))
+			offer(begun, name);
+	}
+}
+
+static void offer_fabric_switches(const char *begun, const struct options *options, bool links)
+{
+	json_t *topology = ask_fabric(options, "/v1/fabric/topology");
+
+	offer_names(begun, json_object_get(topology, "switches"), "name");
+	if (links) {
+		offer_names(begun, json_object_get(topology, "links"), "name");
+		offer_names(begun, json_object_get(topology, "links"), "peer");
+	}
+	json_decref(topology);
+}
+
+static void offer_ends(const char *begun, const struct options *options)
+{
+	json_t *hosts = ask_fabric(options, "/v1/fabric/hosts");
+
+	offer_names(begun, json_object_get(hosts, "hosts"), "name");
+	json_decref(hosts);
+	offer_fabric_switches(begun, options, false);
+}
+
 static void offer_option_value(const char *begun, const struct before *before)
 {
 	static const char *const kinds[] = { "user", "persistent", "periodic" };
 
 	if (strcmp(before->option, "--switch") == 0)
 		offer_switches(begun, before->options.run_dir);
+	if (strcmp(before->option, "--canary") == 0)
+		offer_fabric_switches(begun, &before->options, false);
 	if (strcmp(before->option, "--kind") == 0)
 		offer_all(begun, kinds, sizeof(kinds) / sizeof(kinds[0]));
 }
@@ -111,6 +157,12 @@ static void offer_value(const char *begun, const struct before *before,
 		offer_ports(begun, &before->options);
 	if (strcmp(key, "queue") == 0 || (at == 1 && (takes & TAKES_QUEUE)))
 		offer_all(begun, queues, sizeof(queues) / sizeof(queues[0]));
+	if (strcmp(key, "switch") == 0)
+		offer_fabric_switches(begun, &before->options, false);
+	if (strcmp(key, "object") == 0)
+		offer_fabric_switches(begun, &before->options, true);
+	if (strcmp(key, "from") == 0 || strcmp(key, "to") == 0)
+		offer_ends(begun, &before->options);
 	if (strcmp(key, "on") == 0)
 		offer_all(begun, states, sizeof(states) / sizeof(states[0]));
 }

@@ -39,9 +39,9 @@ static int help(struct options *options)
 	fputc('\n', stdout);
 	options_help(stdout);
 	fputs("\nWords may be cut short while it is clear which one is meant.\n"
-	      "Exit status: 0 done; 1 the switch refused, or show why found something wrong, or "
-	      "--check-storm a storm;\n"
-	      "2 the command line is wrong; 3 no such switch is running; 4 no permission.\n",
+	      "Exit status: 0 done; 1 the switch or the fabric manager refused, show why or fabric "
+	      "errors found something\nwrong, or --check-storm a storm; 2 the command line is "
+	      "wrong; 3 no such switch, or no fabric manager, is\nrunning; 4 no permission.\n",
 	      stdout);
 	return EXIT_DONE;
 }

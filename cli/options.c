@@ -26,6 +26,8 @@ enum option_id {
 	OPTION_SECONDS,
 	OPTION_SNAPLEN,
 	OPTION_REASON,
+	OPTION_CANARY,
+	OPTION_SINCE,
 	OPTION_HELP,
 	OPTION_VERSION,
 };
@@ -51,12 +53,16 @@ static const struct option_row rows[] = {
 	[OPTION_TOTAL] = { "", "--total", NULL, "counters with what you have cleared" },
 	[OPTION_INTERVAL] = { "-i", "--interval", "TIME",
 			      "between two looks, such as 500ms (watch: 1s, else 300ms)" },
-	[OPTION_COUNT] = { "-c", "--count", "N", "watch, capture: end after so many" },
+	[OPTION_COUNT] = { "-c", "--count", "N",
+			   "watch, capture: end after so many; fabric events: the newest" },
 	[OPTION_WRITE] = { "-w", "--write", "FILE", "capture: where to, - for a pipe" },
 	[OPTION_SECONDS] = { "", "--seconds", "S", "capture: end after so long" },
 	[OPTION_SNAPLEN] = { "", "--snaplen", "N", "capture: bytes of each frame (65535)" },
 	[OPTION_REASON] = { "", "--reason", "A,B",
 			    "capture drops: only these, as in weft show drops" },
+	[OPTION_CANARY] = { "", "--canary", "NAME",
+			    "fabric apply: this switch first, the others when you confirm" },
+	[OPTION_SINCE] = { "", "--since", "N", "fabric events, watch: those behind number N" },
 	[OPTION_HELP] = { "-h", "--help", NULL, "print help" },
 	[OPTION_VERSION] = { "-V", "--version", NULL, "print the version" },
 };
@@ -106,6 +112,8 @@ static void set(struct options *options, enum option_id id, const char *value)
 	case OPTION_SECONDS: options->seconds = value; break;
 	case OPTION_SNAPLEN: options->snaplen = value; break;
 	case OPTION_REASON: options->reason = value; break;
+	case OPTION_CANARY: options->canary = value; break;
+	case OPTION_SINCE: options->since = value; break;
 	case OPTION_HELP: options->help = true; break;
 	case OPTION_VERSION: options->version = true; break;
 	}

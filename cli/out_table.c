@@ -260,6 +260,20 @@ static void print_sentences(const struct table *table, FILE *out)
 	}
 }
 
+static void print_lines(const struct table *table, FILE *out)
+{
+	size_t at;
+	json_t *row;
+
+	if (table->heading[0] != '\0')
+		fprintf(out, "%s\n", table->heading);
+	json_array_foreach(table->rows, at, row) {
+		fputs("  ", out);
+		print_text(json_array_get(row, 0), out);
+		fputc('\n', out);
+	}
+}
+
 int out_table(const struct report *report, FILE *out)
 {
 	for (uint32_t i = 0; i < report->table_count; i++) {
@@ -267,6 +281,8 @@ int out_table(const struct report *report, FILE *out)
 			fputc('\n', out);
 		if (report->table[i].blocks)
 			print_blocks(&report->table[i], out);
+		else if (report->table[i].lines)
+			print_lines(&report->table[i], out);
 		else if (report->table[i].sentences)
 			print_sentences(&report->table[i], out);
 		else

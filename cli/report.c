@@ -89,4 +89,6 @@ void report_release(struct report *report)
 	for (uint32_t i = 0; i < report->table_count; i++)
 		json_decref(report->table[i].rows);
 	report->table_count = 0;
+	json_decref(report->raw);
+	report->raw = NULL;
 }

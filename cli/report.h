@@ -30,6 +30,7 @@ struct table {
 	const struct column *columns;
 	uint32_t column_count;
 	bool blocks;    // each row as a block: a line with its first cell, then a line per cell
+	bool lines;     // the heading as it is, and each row as a line of its only cell
 	bool sentences; // each row as lines: severity, where and what; below it what to change
 	json_t *rows;   // array of arrays, a cell per column; null is shown as "-"
 };
@@ -39,7 +40,8 @@ enum { REPORT_TABLES_MAX = 6 };
 struct report {
 	struct table table[REPORT_TABLES_MAX];
 	uint32_t table_count;
-	bool alarm; // found what the options asked about: ends with exit status 1
+	bool alarm;  // found what the options asked about: ends with exit status 1
+	json_t *raw; // what programs get in place of the tables; NULL: those
 };
 
 #define COLUMNS(array) (array), (uint32_t)(sizeof(array) / sizeof((array)[0]))
@@ -69,7 +71,7 @@ void table_add_list(struct table *table, const json_t *list);
 
 void report_release(struct report *report);
 
-// The report as a JSON object: a new reference.
+// The report as JSON: a new reference.
 json_t *report_json(const struct report *report);
 
 // Both print to `out` and return 0 or -errno.

@@ -7,16 +7,19 @@
 #include "cli/run.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "cli/baseline.h"
+#include "cli/fabric_watch.h"
 #include "cli/ports.h"
 #include "cli/target.h"
 #include "cli/watch.h"
 #include "sys/client.h"
+#include "sys/file_read.h"
 
-enum { TARGET_BYTES = 256 };
+enum { TARGET_BYTES = 256, INTENT_BYTES = 16 << 20 };
 
 // A command on its way: what it asks, and where.
 struct running {
@@ -26,18 +29,19 @@ struct running {
 	uint32_t value_count;
 	const char *name; // of the switch, NULL: the only one
 	char target[TARGET_BYTES];
+	char *body; // of the request, NULL: none
 	struct report report;
 	bool cleared; // counters that are shown have been cleared by the user
 };
 
-// Makes the last words values of the query: ?port=Ethernet4&queue=3&on=on. False after a line on
-// stderr when one cannot be a value.
+// Makes the words behind those of the command values of the query: ?port=Ethernet4&on=on. False
+// after a line on stderr when one cannot be a value.
 static bool add_values(struct running *run)
 {
 	const uint32_t count = command_value_count(run->command);
 	const char *key = command_value_keys(run->command);
 
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count && i < run->value_count; i++) {
 		const size_t len = strcspn(key, " ");
 		char name[16];
 
@@ -62,6 +66,40 @@ static const char *kind_of(const struct running *run)
 	return run->command->takes & TAKES_KIND ? run->options->kind : NULL;
 }
 
+// What a command for the fabric manager has beside values: what options say, and the intent, which
+// goes as it is with the name of its file. False after a line on stderr.
+static bool add_fabric(struct running *run)
+{
+	const struct options *options = run->options;
+	const struct {
+		const char *key;
+		const char *value;
+	} said[] = { { "since", options->since },
+		     { "count", options->count },
+		     { "canary", options->canary } };
+	const char *path = first_value(run);
+	const char *slash;
+	size_t bytes;
+	int rc;
+
+	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+		if (said[i].value != NULL &&
+		    !target_add(run->target, TARGET_BYTES, said[i].key, said[i].value))
+			return false;
+	}
+	if (!(run->command->takes & TAKES_INTENT))
+		return true;
+	slash = strrchr(path, '/');
+	if (!target_add(run->target, TARGET_BYTES, "name", slash != NULL ? slash + 1 : path))
+		return false;
+	rc = file_read(path, INTENT_BYTES, &run->body, &bytes);
+	if (rc == 0)
+		return true;
+	fprintf(stderr, "weft: %s: %s\n", path,
+		rc == -ENOTSUP ? "not a regular file" : strerror(-rc));
+	return false;
+}
+
 // The request of a command. False after a line on stderr when a word cannot be a value of it.
 static bool make_target(struct running *run)
 {
@@ -75,7 +113,9 @@ static bool make_target(struct running *run)
 	if (word != NULL && takes & (TAKES_ONE_PORT | TAKES_PREFIX) &&
 	    !target_add(run->target, TARGET_BYTES, takes & TAKES_PREFIX ? "prefix" : "port", word))
 		return false;
-	return add_values(run);
+	if (!(takes & TAKES_INTENT) && !add_values(run))
+		return false;
+	return !(takes & ASKS_FABRIC) || add_fabric(run);
 }
 
 int run_status(enum client_fault fault)
@@ -94,22 +134,27 @@ json_t *run_ask(const struct options *options, const char *name, const char *met
 	return run_ask_with(options, name, method, target, NULL, status);
 }
 
-json_t *run_ask_with(const struct options *options, const char *name, const char *method,
-		     const char *target, const char *body, int *status)
+static json_t *call(struct client_request request, int *status)
 {
 	enum client_fault fault = CLIENT_REFUSED;
-	json_t *reply = client_call(&(struct client_request){
-		.run_dir = options->run_dir,
-		.name = name,
-		.method = method,
-		.target = target,
-		.body = body,
-		.fault = &fault,
-	});
+	json_t *reply;
 
+	request.fault = &fault;
+	reply = client_call(&request);
 	if (reply == NULL)
 		*status = run_status(fault);
 	return reply;
+}
+
+json_t *run_ask_with(const struct options *options, const char *name, const char *method,
+		     const char *target, const char *body, int *status)
+{
+	return call((struct client_request){ .run_dir = options->run_dir,
+					     .name = name,
+					     .method = method,
+					     .target = target,
+					     .body = body },
+		    status);
 }
 
 void run_wait(uint64_t ns)
@@ -135,7 +180,13 @@ static int look(const struct running *run, json_t **reply, json_t **also)
 	const struct command *command = run->command;
 	int status = EXIT_DONE;
 
-	*reply = run_ask(run->options, run->name, command->method, run->target, &status);
+	*reply = call((struct client_request){ .run_dir = run->options->run_dir,
+					       .name = run->name,
+					       .fabric = command->takes & ASKS_FABRIC,
+					       .method = command->method,
+					       .target = run->target,
+					       .body = run->body },
+		      &status);
 	if (*reply != NULL && also_of(command) != NULL)
 		*also = run_ask(run->options, run->name, "GET", also_of(command), &status);
 	return status;
@@ -175,6 +226,8 @@ static int show(struct running *run, struct query *query)
 	}
 	if (rc == 0)
 		rc = run->command->run(query, &run->report);
+	if (rc == 0 && run->command->takes & ASKS_FABRIC)
+		run->report.raw = json_incref(query->reply);
 	if (rc < 0)
 		report_release(&run->report);
 	if (rc == -EINVAL)
@@ -268,11 +321,19 @@ int run_command(const struct command *command, const struct options *options,
 		.value_count = value_count,
 	};
 	struct client_names names;
+	int status;
 
+	if (command->takes & LOOPS && command->takes & ASKS_FABRIC)
+		return fabric_watch_run(options);
 	if (command->takes & LOOPS)
 		return watch_run(command, options, first_value(&run));
 	if (!make_target(&run))
 		return EXIT_USAGE;
+	if (command->takes & ASKS_FABRIC) {
+		status = run_single(&run);
+		free(run.body);
+		return status;
+	}
 	if (options->name != NULL && strcmp(options->name, "all") == 0 &&
 	    client_list(options->run_dir, &names) == 0 && names.count > 0)
 		return run_all(&run, &names);

@@ -10,10 +10,12 @@
 
 enum {
 	EXIT_DONE,
-	EXIT_REFUSED, // the switch refused, or a command that looks for trouble has found some
-	EXIT_USAGE,   // the command line is wrong
-	EXIT_ABSENT,  // no such switch is running
-	EXIT_DENIED,  // the user may not talk to it
+	// The switch or the fabric manager refused, or a command that looks for trouble has found
+	// some.
+	EXIT_REFUSED,
+	EXIT_USAGE,  // the command line is wrong
+	EXIT_ABSENT, // no such switch, or no fabric manager, is running
+	EXIT_DENIED, // the user may not talk to it
 };
 
 // Runs a command with the words that follow its own. An exit status.

@@ -116,7 +116,7 @@ Options are knobs of a libconfig file, with _ for \\-; options that may come aga
 '''
 CLI_TEXT = '''
 .SH DESCRIPTION
-Asks a running switch through its control socket and prints tables, or JSON.
+Asks a running switch, or the fabric manager, through its control socket and prints tables, or JSON.
 .SH COMMANDS
 {commands}
 .SH OPTIONS
@@ -129,6 +129,9 @@ Asks a running switch through its control socket and prints tables, or JSON.
 .TP
 .I /run/weft/NAME.sock
 Control socket of a switch.
+.TP
+.I /run/weft/fabric.socket
+Control socket of the fabric manager.
 '''
 CFG_TEXT = '''
 .SH DESCRIPTION

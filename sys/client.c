@@ -300,6 +300,15 @@ static ssize_t receive(int fd, struct reply_buffer *buffer)
 	return n;
 }
 
+// Nothing more comes.
+static void complain_silent(const struct client_request *request, const char *path, int error)
+{
+	if (error == EAGAIN)
+		complain(request, "%s: %s does not answer\n", path, who(request));
+	else
+		complain(request, "%s: %s\n", path, strerror(error));
+}
+
 // Reads until the reply is whole. False after a line on stderr.
 static bool read_reply(const struct client_request *request, int fd, const char *path,
 		       struct reply_buffer *buffer, struct http_reply *reply)
@@ -310,10 +319,7 @@ static bool read_reply(const struct client_request *request, int fd, const char 
 		const ssize_t n = receive(fd, buffer);
 
 		if (n < 0) {
-			if (errno == EAGAIN)
-				complain(request, "%s: %s does not answer\n", path, who(request));
-			else
-				complain(request, "%s: %s\n", path, strerror(errno));
+			complain_silent(request, path, errno);
 			return false;
 		}
 		verdict = http_parse(buffer->data, buffer->len, n == 0, reply);

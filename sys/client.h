@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Talks to one running switch, or to the fabric manager: finds its control socket, sends one request,
-// gives the JSON of the answer. Every failure is one line on stderr that says what to do about it.
+// Talks to one running switch, or to the fabric manager: finds its control socket, sends one
+// request, gives the JSON of the answer. Every failure is one line on stderr that says what to do
+// about it.
 #pragma once
 
 #include <jansson.h>

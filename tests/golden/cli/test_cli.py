@@ -3,8 +3,9 @@
 #
 # Golden test of the command line: runs every command of transcript.txt and compares what it
 # prints and how it ends. The switch is an HTTP server on a unix socket that gives the answers in
-# answers/, recorded from a real one (nic.json: of one whose device does PFC; made up are odd.json: members missing, text that attacks a terminal, and
-# storm.json: storms of a watchdog, and hooks.json: test hooks that are on). Other sockets misbehave: each is a way a switch can fail.
+# answers/, recorded from a real one (nic.json: of one whose device does PFC; made up are odd.json:
+# members missing, text that attacks a terminal, storm.json: storms of a watchdog, hooks.json: test hooks that are on, and fabric_*.json: of the fabric
+# manager). Other sockets misbehave: each is a way a switch can fail.
 #
 # usage: test_cli.py WEFT [--guide FILE] [--update]
 # With a guide, the commands are those of its ```console blocks, and the switch is that of rack/.
@@ -174,7 +175,44 @@ class Growing:
         return well_behaved(request)
 
 
-# directory/name of a socket -> what it answers to "METHOD target"
+def managed(request):
+    """The manager of the fabric of deploy/examples/fabric/leaf-spine.cfg, which has lost a link of leaf1."""
+    method, target = request.split(' ', 1)
+    path, _, query = target.partition('?')
+    if method == 'GET' and query in ('', 'switch=leaf2', 'from=host5&to=host13', 'since=12', 'count=2'):
+        if path == '/v1/fabric/watch':
+            status = json.dumps(json.loads(answer('fabric_status')))
+            return (b'HTTP/1.0 200 OK\r\nContent-Type: text/event-stream\r\n\r\n:\n\n' + b''.join(
+                f'id: {event["number"]}\nevent: journal\ndata: {json.dumps(event)}\n\n'.encode()
+                for event in json.loads(answer('fabric_events'))['events']) +
+                    f'event: status\ndata: {status}\n\n'.encode())
+        body = json.loads(answer(f'fabric_{path.rpartition("/")[2]}'))
+        if path == '/v1/fabric/events':
+            since = 12 if query == 'since=12' else 0
+            body['events'] = [event for event in body['events'] if event['number'] > since]
+            body['events'] = body['events'][-2 if query == 'count=2' else 0:]
+        return reply(json.dumps(body).encode())
+    done = {'drain?object=leaf1:Ethernet5': 'packets go other ways soon',
+            'undrain?object=leaf1:Ethernet5': 'it is planned with again',
+            'freeze': 'nothing changes until it is thawed', 'thaw': 'the fabric changes again',
+            'confirm': 'confirmed', f'apply?canary=leaf1&name=next.cfg {INTENT}': 'the new intent is being planned'}
+    order = target.removeprefix('/v1/fabric/')
+    if order in done:
+        return reply(json.dumps({'done': done[order]}).encode())
+    if order == f'diff?name=next.cfg {INTENT}':
+        return reply(b'{"done": "nothing has been changed", "changes": ["switch spine3 is added"]}')
+    if order.startswith('diff?name=wrong.cfg '):
+        return reply(b'{"error": "wrong.cfg:3: leaf_spine: spines: 0: allowed: 1 to 4096", "errors": '
+                     b'["wrong.cfg:4: unknown key \\"sped\\"; did you mean speed?"]}', '400 Error')
+    if order == 'rollback':
+        return reply(b'{"error": "there is no intent before this one"}', '409 Error')
+    return reply(b'{"error": "there is no switch leef1; did you mean leaf1?"}', '404 Error')
+
+
+# What is sent with a request, as it is.
+INTENT = 'name = "lab";\nleaf_spine = { leaves = 4; spines = 3; hosts_per_leaf = 4; };\n'
+
+# directory/name of a socket -> what it answers to "METHOD target", and " BODY" if there is one
 SWITCHES = {
     'run/lab': well_behaved,
     'two/blue': well_behaved,
@@ -198,6 +236,10 @@ SWITCHES = {
     'denied/shut': well_behaved,
     'denied/group': well_behaved,
 }
+MANAGERS = {
+    'lab/fabric.socket': managed,
+    'bad/fabric.socket': lambda request: reply(b'{"error": "there is no plan in force yet"}', '400 Error'),
+}
 # Sockets that their users may not write to.
 DENIED = {'denied/shut.sock': 0, 'denied/group.sock': 0o020}
 NOBODY = 65534
@@ -218,6 +260,11 @@ def serve(listener, behave):
                     break
                 head += data
             request = ' '.join(head.decode('latin-1').split(' ')[:2])
+            head, _, body = head.partition(b'\r\n\r\n')
+            length = re.search(br'Content-Length: (\d+)', head)
+            while length and len(body) < int(length[1]):
+                body += peer.recv(4096)
+            request += f' {body.decode()}' if body else ''
             # A peer that has heard enough may hang up.
             try:
                 peer.sendall(behave(request))
@@ -226,10 +273,10 @@ def serve(listener, behave):
 
 
 def start_switches():
-    for name, behave in SWITCHES.items():
+    for name, behave in [(f'{name}.sock', behave) for name, behave in SWITCHES.items()] + [*MANAGERS.items()]:
         os.makedirs(os.path.dirname(name), exist_ok=True)
         listener = socket.socket(socket.AF_UNIX)
-        listener.bind(f'{name}.sock')
+        listener.bind(name)
         listener.listen()
         threading.Thread(target=serve, args=(listener, behave), daemon=True).start()
     for name, mode in DENIED.items():
@@ -238,6 +285,8 @@ def start_switches():
         gone.bind('bad/gone.sock')
     os.makedirs('none')
     Path('none/notes.txt').touch()
+    Path('next.cfg').write_text(INTENT)
+    Path('wrong.cfg').write_text('name = "lab";\n')
 
 
 def unprivileged():
@@ -249,12 +298,14 @@ def unprivileged():
 
 
 def run(weft, command, directory='run'):
-    """Output and exit status of one line of the transcript; `directory` has the sockets."""
+    """Output and exit status of one line of the transcript; `directory` has the sockets, but that of the
+    fabric manager."""
+    directory = 'lab' if command.startswith('weft fabric ') else directory
     denied = '--run-dir denied' in command
     args = shlex.split(command)[1:]
     if '--run-dir' not in command:
         args = ['--run-dir', directory] + args
-    done = subprocess.run([weft, *args], env={**os.environ, 'XDG_CACHE_HOME': os.path.abspath('cache')},
+    done = subprocess.run([weft, *args], env={**os.environ, 'XDG_CACHE_HOME': os.path.abspath('cache'), 'TZ': 'UTC'},
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           preexec_fn=unprivileged if denied else None,
                           timeout=LIMIT_S, check=False)

@@ -43,6 +43,13 @@ COMPLETIONS = [
     ('weft show --no', ['--nonzero']),
     ('weft --run-dir none show pfc counters ', []),
     ('weft show nonsense ', []),
+    ('weft fabric un', ['undrain']),
+    ('weft --run-dir lab fabric routes lea', ['leaf1', 'leaf2', 'leaf3', 'leaf4']),
+    ('weft --run-dir lab fabric routes leaf1 host1', [f'host{n}' for n in (1, *range(10, 17))]),
+    ('weft --run-dir lab fabric trace wan spi', ['spine1', 'spine2']),
+    ('weft --run-dir lab fabric drain spine1', ['spine1'] + [f'spine1:Ethernet{n}' for n in range(4)]),
+    ('weft --run-dir lab fabric apply next.cfg --canary leaf', ['leaf1', 'leaf2', 'leaf3', 'leaf4']),
+    ('weft --run-dir none fabric drain ', []),
     # An alias of this switch is full of what a terminal would obey.
     ('weft --run-dir bad -n odd show drops ', ['Ethernet0', 'Ethernet4']),
 ]

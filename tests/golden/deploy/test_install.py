@@ -86,7 +86,7 @@ def checks(build, top, prefix):
     options = re.findall(r'--[a-z-]+', help_text)
     yield 'weft(1) has every option', missing('weft.1', top, options)
     yield 'weft(1) has the exit statuses', missing('weft.1', top, [
-        'EXIT STATUS 0 Done. 1 The switch refused', '4 No permission.'])
+        'EXIT STATUS 0 Done. 1 The switch or the fabric manager refused', '4 No permission.'])
     yield 'weft-switch(8) has that of a wrong configuration', missing('weft-switch.8', top, ['EX_CONFIG'])
     options = re.findall(r'--[a-z-]+', run(str(here / 'bin/weft-switch'), '--help').stdout)
     yield 'weft-switch(8) has every option', missing('weft-switch.8', top, options)
