@@ -83,7 +83,7 @@ void plan_show_qos(const struct plan_work *work, struct report *report)
 		row_number(row, ports->count);
 		row_number(row, ports->speed_bps);
 		row_number(row, ports->length_mm);
-		row_number(row, ports->headroom_bytes);
+		row_number(row, ports->headroom.bytes);
 		row_number(row, ports->ecn_min_bytes);
 		row_number(row, ports->ecn_max_bytes);
 		row_text(row, ports->to_host ? "hosts" : "switches");

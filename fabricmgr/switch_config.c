@@ -142,6 +142,11 @@ static void put_top(struct config_text *text)
 		config_mac(text, "router_mac", fabric_router_mac(fabric));
 	if (config_is_preset(text))
 		config_text(text, "roce", "lossless");
+	else if (text->lab == NULL || text->lab->switch_knobs == NULL ||
+		 strstr(text->lab->switch_knobs, "descriptors") == NULL)
+		config_descriptors(text);
+	if (config_lanes(text) != 0)
+		config_mask(text, "lanes", config_lanes(text));
 	if (text->lab != NULL && text->lab->switch_knobs != NULL)
 		fprintf(text->out, "%s\n", text->lab->switch_knobs);
 }
@@ -182,6 +187,10 @@ static void put_port(struct config_text *text, uint32_t i)
 		config_text(text, "role", "fabric");
 		config_text(text, "hello", text->options.mtu < HELLO_MTU_MIN ? "off" : "required");
 	}
+	if (!config_is_preset(text))
+		config_port_qos(text, port);
+	else if (config_is_free(port))
+		config_bool(text, "pfc_asymmetric", true);
 	config_row_end(text);
 }
 
@@ -209,8 +218,7 @@ static void write_all(struct config_text *text, bool with_routes)
 	if (text->qos->prio_count > PRIO_COUNT)
 		config_fail(text, -EOVERFLOW, "%u priorities are needed, and there are %d",
 			    text->qos->prio_count, PRIO_COUNT);
-	if (!config_is_preset(text))
-		config_fail(text, -ENOTSUP, "classes or lanes of its own have no rows yet");
+	config_check_lanes(text);
 	find_ports(text);
 	if (text->rc == 0)
 		check_names(text);
@@ -218,6 +226,7 @@ static void write_all(struct config_text *text, bool with_routes)
 		return;
 	put_top(text);
 	config_ports(text);
+	config_qos(text);
 	config_hosts(text);
 	if (with_routes)
 		config_routes(text);

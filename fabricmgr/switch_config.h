@@ -28,6 +28,7 @@ struct switch_config_lab {
 	void *arg;
 	const char *port_knobs;   // more knobs of each port: "burst = \"20ms\"; tx_ring = 32;"
 	const char *switch_knobs; // of the top level: "descriptors = 8192;"
+	uint64_t late_ns;         // that an end of a link may be away, burst included; 0: 1.1 ms
 };
 
 // Writes the text for switch `at`. With `lab` it is a file that weft-switch can start with; else

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "fabricmgr/core/tenants.h"
 #include "fabricmgr/switch_config.h"
+#include "schema/config.h"
 
 // What the fabric has at a port. Ports that nothing is plugged into are of no kind.
 struct config_port {
@@ -91,6 +92,41 @@ bool config_is_preset(const struct config_text *text);
 // Whether the switch is a gateway for its hosts.
 bool config_has_gateways(const struct config_text *text);
 
+// Lossless priorities of a port.
+uint8_t config_lossless(const struct config_text *text, const struct config_port *port);
+
+// The knob `lanes`: 0 for one lane.
+uint8_t config_lanes(const struct config_text *text);
+
+// Priorities of a use.
+uint8_t config_used_by(const struct config_text *text, enum qos_use use);
+
+// What a port that somebody is at needs.
+struct config_needs {
+	uint64_t xoff;
+	uint64_t descriptors;
+	uint64_t resume;
+	uint64_t ecn_min;
+	uint64_t ecn_max;
+	uint64_t detection_ms;
+};
+
+struct config_needs config_needs_of(struct config_text *text, const struct config_port *port);
+
+// Whether an earlier port is of the same speed and, unless `any_length`, cable.
+bool config_is_repeated(const struct config_text *text, uint32_t at, bool any_length);
+
+// Whether a switch can keep the lanes.
+void config_check_lanes(struct config_text *text);
+
+// Knobs of classes: at the top level, and in the row of a port.
+void config_descriptors(struct config_text *text);
+void config_port_qos(struct config_text *text, const struct config_port *port);
+
 void config_ports(struct config_text *text);
+void config_buffers(struct config_text *text);
+void config_free_buffers(struct config_text *text); // beside the preset: those of ports of nobody
+void config_watchdogs(struct config_text *text);
+void config_qos(struct config_text *text);
 void config_hosts(struct config_text *text);
 void config_routes(struct config_text *text);

@@ -15,6 +15,8 @@ enum {
 	ECN_MIN_NS = 12000,
 	ECN_MAX_TIMES = 10,
 	ECN_MIN_FRAMES = 2,
+	SOFTWARE_BURST =
+		32, // frames that an end takes from a ring at once, and holds when it is full
 	MM_PER_US = 198000, // as in the field's formula
 	MBPS = 1000000,
 };
@@ -48,7 +50,8 @@ static bool assign(const struct qos_options *options, struct qos *qos)
 	return true;
 }
 
-static uint64_t headroom_of(const struct qos_options *options, uint64_t bps, uint32_t length_mm)
+static struct qos_headroom headroom_of(const struct qos_options *options, uint64_t bps,
+				       uint32_t length_mm)
 {
 	const struct headroom_path path = {
 		.class = HEADROOM_WIRE,
@@ -64,7 +67,37 @@ static uint64_t headroom_of(const struct qos_options *options, uint64_t bps, uin
 		.cell_bytes = options->cell_bytes,
 	};
 
-	return headroom_class_bytes(&path);
+	return (struct qos_headroom){ headroom_class_bytes(&path), headroom_class_frames(&path) };
+}
+
+struct qos_headroom qos_software_headroom(const struct qos_options *options, uint64_t speed_bps,
+					  uint64_t late_ns)
+{
+	const struct headroom_path path = {
+		.class = HEADROOM_RING,
+		.bps = speed_bps,
+		.response_ns = late_ns,
+		.ring_frames = options->ring_frames,
+		.peer_frames = SOFTWARE_BURST,
+		.burst_frames = SOFTWARE_BURST,
+		.frame_bytes = options->mtu + ETHERNET_BYTES,
+		.cell_bytes = options->cell_bytes,
+	};
+
+	return (struct qos_headroom){ headroom_class_bytes(&path), headroom_class_frames(&path) };
+}
+
+const struct qos_ports *qos_find_ports(const struct qos *qos, uint64_t speed_bps,
+				       uint32_t length_mm, bool to_host)
+{
+	for (uint32_t i = 0; i < qos->ports_count; i++) {
+		const struct qos_ports *ports = &qos->ports[i];
+
+		if (ports->speed_bps == speed_bps && ports->length_mm == length_mm &&
+		    ports->to_host == to_host)
+			return ports;
+	}
+	return NULL;
 }
 
 // The kind of ports with this speed and cable, a new one if need be; NULL: there are too many.
@@ -73,14 +106,11 @@ static struct qos_ports *kind_of(const struct qos_options *options, struct qos *
 {
 	const uint64_t ecn = bps / MBPS * ECN_MIN_NS / (8 * 1000);
 	const uint64_t least = ECN_MIN_FRAMES * (options->mtu + (uint64_t)ETHERNET_BYTES);
+	const struct qos_ports *known = qos_find_ports(qos, bps, length_mm, to_host);
 	struct qos_ports *ports;
 
-	for (uint32_t i = 0; i < qos->ports_count; i++) {
-		ports = &qos->ports[i];
-		if (ports->speed_bps == bps && ports->length_mm == length_mm &&
-		    ports->to_host == to_host)
-			return ports;
-	}
+	if (known != NULL)
+		return &qos->ports[known - qos->ports];
 	if (qos->ports_count == QOS_PORTS_MAX) {
 		qos->ports_cut = true;
 		return NULL;
@@ -90,7 +120,7 @@ static struct qos_ports *kind_of(const struct qos_options *options, struct qos *
 		.speed_bps = bps,
 		.length_mm = length_mm,
 		.to_host = to_host,
-		.headroom_bytes = headroom_of(options, bps, length_mm),
+		.headroom = headroom_of(options, bps, length_mm),
 		.ecn_min_bytes = u64_max(ecn, least),
 	};
 	ports->ecn_max_bytes = ECN_MAX_TIMES * ports->ecn_min_bytes;
@@ -108,7 +138,7 @@ static void add(const struct qos_options *options, struct qos *qos, uint64_t bps
 	for (uint32_t i = 0; i < options->class_count; i++)
 		lossless += options->class[i].lossless ? (to_host ? 1 : options->lanes) : 0;
 	ports->count++;
-	*headroom += lossless * ports->headroom_bytes;
+	*headroom += lossless * ports->headroom.bytes;
 }
 
 bool qos_plan(const struct fabric *fabric, const struct qos_options *options, struct arena *scratch,

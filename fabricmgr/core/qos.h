@@ -36,13 +36,18 @@ struct qos_prio {
 	uint32_t lane;
 };
 
+struct qos_headroom {
+	uint64_t bytes;
+	uint64_t frames; // of any length, that come in as many bytes
+};
+
 // Ports of one speed and cable.
 struct qos_ports {
 	uint64_t speed_bps;
 	uint32_t length_mm;
 	bool to_host;
 	uint32_t count;
-	uint64_t headroom_bytes; // of a lossless priority group; hosts use lane 0 alone
+	struct qos_headroom headroom; // of a lossless priority group; hosts use lane 0 alone
 	uint64_t ecn_min_bytes;
 	uint64_t ecn_max_bytes;
 };
@@ -53,7 +58,7 @@ struct qos {
 	struct qos_ports ports[QOS_PORTS_MAX];
 	uint32_t ports_count;
 	bool ports_cut;          // there are more kinds
-	uint64_t headroom_worst; // of all ports of the switch that needs most
+	uint64_t headroom_worst; // bytes of all ports of the switch that needs most
 	uint32_t headroom_at;    // that switch
 };
 
@@ -61,3 +66,12 @@ struct qos {
 // *memory_short.
 bool qos_plan(const struct fabric *fabric, const struct qos_options *options, struct arena *scratch,
 	      struct qos *qos, bool *memory_short);
+
+// The ports of a kind, NULL when the plan has none.
+const struct qos_ports *qos_find_ports(const struct qos *qos, uint64_t speed_bps,
+				       uint32_t length_mm, bool to_host);
+
+// Headroom of a lossless priority group behind a link of software (rings of memory) between ends
+// that look at them at least every `late_ns`, at this rate.
+struct qos_headroom qos_software_headroom(const struct qos_options *options, uint64_t speed_bps,
+					  uint64_t late_ns);

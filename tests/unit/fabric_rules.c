@@ -126,9 +126,9 @@ Test(qos, ports)
 	cr_assert_eq(qos.ports[1].ecn_max_bytes, 1500000);
 	cr_assert_eq(qos.ports[2].count, 32, "both ends of 16 cables to cores");
 	path.response_ns = headroom_response_ns(&headroom_asic_virtual, path.bps);
-	cr_assert_eq(qos.ports[2].headroom_bytes, headroom_class_bytes(&path));
+	cr_assert_eq(qos.ports[2].headroom.bytes, headroom_class_bytes(&path));
 	// A core has four long cables, each with two lanes of one class.
-	cr_assert_eq(qos.headroom_worst, 8 * qos.ports[2].headroom_bytes);
+	cr_assert_eq(qos.headroom_worst, 8 * qos.ports[2].headroom.bytes);
 }
 
 // --- tenants ----------------------------------------------------------------------------------

@@ -242,10 +242,9 @@ static void check_switch(struct bench *b, uint32_t at)
 }
 
 static const char *const files[] = {
-	EXAMPLES "/clos.cfg",
-	EXAMPLES "/fat-tree.cfg",
-	EXAMPLES "/leaf-spine.cfg",
-	EXAMPLES "/rails.cfg",
+	EXAMPLES "/clos.cfg",   EXAMPLES "/fat-tree.cfg", EXAMPLES "/leaf-spine.cfg",
+	EXAMPLES "/rails.cfg",  EXAMPLES "/links.cfg",    EXAMPLES "/torus.cfg",
+	EXAMPLES "/hybrid.cfg",
 };
 
 TABLE_TEST(switch_config, of_an_example, file, files)
@@ -255,6 +254,126 @@ TABLE_TEST(switch_config, of_an_example, file, files)
 	open_file(&b, *file);
 	for (uint32_t at = 0; at < b.source.fabric.switch_count; at++)
 		check_switch(&b, at);
+	close_bench(&b);
+}
+
+// --- classes and lanes --------------------------------------------------------------------------
+
+#define CLASSES                                                                                    \
+	"classes = ( { name = \"roce\"; dscp = [26]; share = \"40%\"; }, "                         \
+	"{ name = \"storage\"; dscp = [18, 20]; share = \"30%\"; ecn = false; }, "                 \
+	"{ name = \"bulk\"; dscp = [10]; lossless = false; share = \"20%\"; } );"
+
+static const struct {
+	const char *what;
+	const char *intent;
+	uint8_t lossless; // priorities: from 3 on, as in the field
+	uint8_t hosts;    // those that hosts know
+	uint8_t marked;
+	uint8_t class_of[64]; // by DSCP, 0: all other traffic
+} qos_rows[] = {
+	{ "three classes",
+	  "leaf_spine = { leaves = 2; spines = 2; hosts_per_leaf = 2; }; " CLASSES,
+	  0x18,
+	  0x18,
+	  0x28,
+	  { [26] = 3, [18] = 4, [20] = 4, [10] = 5, [48] = 6 } },
+	{ "two lanes", "torus = { dims = [4, 4]; };", 0x18, 0x08, 0x18, { [26] = 3, [48] = 6 } },
+	{ "two lanes and a lossy class",
+	  "torus = { dims = [4, 4]; }; classes = ( { name = \"a\"; dscp = [8]; }, "
+	  "{ name = \"b\"; dscp = [9]; lossless = false; ecn = false; share = \"10%\"; } );",
+	  0x18,
+	  0x08,
+	  0x18,
+	  { [8] = 3, [9] = 5, [48] = 6 } },
+	{ "nothing lossless",
+	  "leaf_spine = { leaves = 2; spines = 1; hosts_per_leaf = 2; }; "
+	  "classes = ( { name = \"a\"; dscp = [26]; lossless = false; } );",
+	  0,
+	  0,
+	  0x08,
+	  { [26] = 3, [48] = 6 } },
+};
+
+// What a port does with priority, group and queue `prio`.
+static void check_prio(const struct bench *b, const struct port_profile *port, uint32_t row,
+		       uint32_t prio)
+{
+	const bool known = (port->fabric ? qos_rows[row].lossless : qos_rows[row].hosts) >> prio &
+			   1;
+	const bool lossless = qos_rows[row].lossless >> prio & 1;
+	const struct qos_ports *kind = qos_find_ports(&b->qos, 100000000000,
+						      port->fabric ? 5000 : 2000, !port->fabric);
+	const struct queue_profile *queue = &port->queue[prio];
+
+	cr_assert_eq(port->gen.enable >> prio & 1, known, "%s", port->name);
+	cr_assert_eq(port->rx.obey >> prio & 1, known);
+	cr_assert_eq(port->pg[prio].lossless, known);
+	cr_assert_eq(port->watched >> prio & 1, known);
+	if (known)
+		cr_assert_geq(port->pg[prio].headroom_bytes, kind->headroom.bytes);
+	// The lanes that hosts do not know are the first one to them.
+	if (lossless)
+		cr_assert_eq(port->tc_to_queue[prio],
+			     known ? prio : (uint32_t)__builtin_ctz(qos_rows[row].hosts));
+	cr_assert_eq(queue->has_wred, qos_rows[row].marked >> prio & 1, "%s %u", port->name, prio);
+	if (!queue->has_wred)
+		return;
+	cr_assert_eq(queue->wred.mark.min_bytes, kind->ecn_min_bytes);
+	cr_assert_eq(queue->wred.mark.max_bytes, kind->ecn_max_bytes);
+}
+
+TABLE_TEST(switch_config, qos, row, qos_rows)
+{
+	const uint32_t number = (uint32_t)(row - qos_rows);
+	struct bench b;
+	struct made made;
+
+	open_text(&b, row->intent);
+	made = make_switch(&b, 0, true);
+	cr_assert_eq(made.pf->lane_count,
+		     b.planner.plan.turns.lane_count > 1 ? b.planner.plan.turns.lane_count : 0);
+	for (uint32_t i = 0; i < made.pf->port_count; i++) {
+		const struct port_profile *port = &made.pf->port[i];
+
+		for (uint32_t dscp = 0; dscp < 64; dscp++)
+			cr_assert_eq(port->dscp_to_tc[dscp], row->class_of[dscp], "%s: DSCP %u",
+				     row->what, dscp);
+		for (uint32_t prio = 0; prio < PRIO_COUNT; prio++)
+			check_prio(&b, port, number, prio);
+		cr_assert_eq(port->lane_tag, port->fabric && made.pf->lane_count > 1);
+	}
+	unmake(&made);
+	close_bench(&b);
+}
+
+// A port that nothing is plugged into is closed, takes no headroom and obeys every priority.
+static const char *const free_rows[] = { "", "classes = ( { name = \"a\"; dscp = [8]; } );" };
+
+TABLE_TEST(switch_config, port_of_nobody, classes, free_rows)
+{
+	struct bench b;
+	struct made made;
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+		 "switches = ( { name = \"s1\"; ports = 4; }, { name = \"s2\"; } ); "
+		 "links = ( { a = \"s1:0\"; b = \"s2:0\"; } ); hosts = ( { name = \"a\"; at = "
+		 "\"s1:2\"; }, { name = \"b\"; at = \"s2\"; } ); %s",
+		 *classes);
+	open_text(&b, text);
+	made = make_switch(&b, 0, true);
+	cr_assert_eq(made.pf->port_count, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		const struct port_profile *port = &made.pf->port[i];
+		const bool free = i % 2 == 1;
+
+		cr_assert_eq(made.config->port[i].admin, !free);
+		cr_assert_eq(port->pg[3].lossless, !free);
+		cr_assert_eq(port->gen.enable, free ? 0 : 0x08);
+		cr_assert_eq(port->rx.obey, free ? 0xff : 0x08);
+	}
+	unmake(&made);
 	close_bench(&b);
 }
 
@@ -315,6 +434,14 @@ static const struct {
 	{ "more hosts than a switch knows",
 	  "leaf_spine = { leaves = 64; spines = 1; hosts_per_leaf = 65; };", -EOVERFLOW,
 	  "more rows of host than the 4096" },
+	{ "lanes of two classes",
+	  "torus = { dims = [4, 4]; }; classes = ( { name = \"a\"; dscp = [8]; }, "
+	  "{ name = \"b\"; dscp = [9]; } );",
+	  -ENOTSUP, "2 lossless classes on 2 lanes" },
+	{ "more priorities than there are",
+	  "hybrid = { pods = 2; dims = [4, 4]; spines = 2; gateways = 4; }; "
+	  "classes = ( { name = \"a\"; dscp = [8]; }, { name = \"b\"; dscp = [9]; } );",
+	  -EOVERFLOW, "10 priorities" },
 	{ "more ports than a switch has",
 	  "leaf_spine = { leaves = 2; spines = 1; hosts_per_leaf = 256; };", -EOVERFLOW,
 	  "257 ports" },
