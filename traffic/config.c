@@ -96,13 +96,20 @@ void traffic_host_device(const struct traffic_config *config, uint32_t rank, cha
 	spec_device(one, rank, (uint32_t)config->run.ring, out);
 }
 
-uint64_t traffic_host_bps(const struct traffic_config *config, uint32_t rank)
+const struct rank_config *traffic_rank(const struct traffic_config *config, uint32_t rank)
 {
 	for (uint32_t i = 0; i < config->rank_count; i++) {
-		if (config->rank[i].rank == rank && config->rank[i].speed != CONFIG_UNSET)
-			return config->rank[i].speed;
+		if (config->rank[i].rank == rank)
+			return &config->rank[i];
 	}
-	return config->run.speed;
+	return NULL;
+}
+
+uint64_t traffic_host_bps(const struct traffic_config *config, uint32_t rank)
+{
+	const struct rank_config *own = traffic_rank(config, rank);
+
+	return own != NULL && own->speed != CONFIG_UNSET ? own->speed : config->run.speed;
 }
 
 const struct trouble_config *traffic_trouble(const struct traffic_config *config, uint32_t rank)

@@ -98,6 +98,9 @@ static inline bool traffic_is_open(const struct run_config *run)
 	return run->load != CONFIG_UNSET || run->workload == TRAFFIC_TRACE;
 }
 
+// What is a host's own; NULL: nothing.
+const struct rank_config *traffic_rank(const struct traffic_config *config, uint32_t rank);
+
 // Line rate of a host.
 uint64_t traffic_host_bps(const struct traffic_config *config, uint32_t rank);
 

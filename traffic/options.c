@@ -361,6 +361,10 @@ static enum options_verdict judge_ranks(const struct parser *parser, uint32_t co
 		if (config->rank[i].rank >= count)
 			return refuse(parser, "--host %u: hosts are 0 to %u",
 				      (uint32_t)config->rank[i].rank, count - 1);
+		if (config->rank[i].ip.family != IP_NONE &&
+		    config->rank[i].ip.family != config->run.ip.family)
+			return refuse(parser, "--host %u: its address is not of the family of --ip",
+				      (uint32_t)config->rank[i].rank);
 	}
 	for (uint32_t i = 0; i < config->trouble_count; i++) {
 		if (config->trouble[i].rank >= count)

@@ -35,10 +35,13 @@ static uint32_t power_of_two(uint64_t least)
 
 struct ip_prefix profile_address(const struct traffic_config *config, uint32_t rank)
 {
+	const struct rank_config *own = traffic_rank(config, rank);
 	struct ip_prefix address = config->run.ip;
 	const uint32_t bytes = ip_family_bits(address.family) / 8;
 	uint32_t carry = rank;
 
+	if (own != NULL && own->ip.family != IP_NONE)
+		return own->ip;
 	for (uint32_t i = bytes; i-- > 0 && carry != 0;) {
 		carry += address.address[i];
 		address.address[i] = (uint8_t)carry;
@@ -51,8 +54,11 @@ static void set_address(const struct traffic_config *config, uint32_t rank,
 			struct endpoint_profile *out)
 {
 	const struct ip_prefix address = profile_address(config, rank);
+	const struct rank_config *own = traffic_rank(config, rank);
 
-	out->mac = (config->run.mac + rank) & 0xffffffffffff;
+	out->mac = own != NULL && own->mac != CONFIG_UNSET ?
+			   own->mac :
+			   (config->run.mac + rank) & 0xffffffffffff;
 	out->has_ipv4 = address.family == IP_V4;
 	out->has_ipv6 = address.family == IP_V6;
 	if (out->has_ipv4)

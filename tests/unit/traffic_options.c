@@ -112,6 +112,9 @@ static const struct line wrong[] = {
 	{ "a host that is none",
 	  { "write", "--hosts", "pair", "--host", "2:speed=1G" },
 	  "weft-traffic: --host 2: hosts are 0 to 1\n" },
+	{ "a host of another family",
+	  { "write", "--hosts", "pair", "--host", "1:ip=fd00::1" },
+	  "weft-traffic: --host 1: its address is not of the family of --ip\n" },
 	{ "a knob that a host does not have",
 	  { "write", "--hosts", "pair", "--host", "1:sped=1G" },
 	  "weft-traffic: --host sped: unknown; did you mean speed?\n" },
@@ -263,6 +266,9 @@ static const struct line right[] = {
 	{ "a slow host",
 	  { "write", "--host", "3:speed=500M" },
 	  "host = ({\n\trank = 3;\n\tspeed = \"500M\";\n});" },
+	{ "a host with addresses of its own",
+	  { "write", "--host", "1:mac=02:00:00:00:01:07,ip=10.2.0.7/24" },
+	  "host = ({\n\trank = 1;\n\tmac = \"02:00:00:00:01:07\";\n\tip = \"10.2.0.7/24\";\n});" },
 	{ "a storm on two priorities, and a second trouble of the same host",
 	  { "write", "--trouble", "1:storm=3,4,storm-gap=1ms", "--trouble", "1:ecn_blind" },
 	  "trouble = ({\n\trank = 1;\n\tstorm = \"3-4\";\n\tstorm_quanta = 65535;\n"
@@ -391,9 +397,17 @@ Test(traffic_spec, pci)
 
 Test(traffic_profile, host)
 {
-	const char *word[WORDS_MAX] = { "incast",     "--hosts", "memif:/s{0-3}",     "--ip",
-					"10.1.0.254", "--mac",   "02:00:00:00:00:ff", "--host",
-					"2:speed=1G" };
+	const char *word[WORDS_MAX] = { "incast",
+					"--hosts",
+					"memif:/s{0-3}",
+					"--ip",
+					"10.1.0.254",
+					"--mac",
+					"02:00:00:00:00:ff",
+					"--host",
+					"2:speed=1G",
+					"--host",
+					"3:mac=06:00:00:00:00:09,ip=10.9.0.1" };
 	struct outcome got = parse(word, "--trouble=2:slow=500M,buffer=400000");
 	const struct workload workload = { .host_count = 4, .job = { .receive_depth = 100 } };
 	struct endpoint_profile pf;
@@ -417,6 +431,9 @@ Test(traffic_profile, host)
 	cr_expect_eq(pf.mac, 0x0200000000ff);
 	cr_expect_eq(pf.bps, 10000000000);
 	cr_expect_eq(pf.receiver.bps, 0);
+	profile_make(&config, &workload, 3, 5, ROCE_CRC_TABLE, &pf);
+	cr_expect_eq(pf.mac, 0x060000000009);
+	cr_expect_arr_eq(pf.ipv4, ((const uint8_t[]){ 10, 9, 0, 1 }), 4);
 	release(&got);
 }
 
