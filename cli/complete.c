@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/lab_options.h"
 #include "cli/options.h"
 #include "sys/client.h"
 
@@ -167,6 +168,9 @@ static void offer_value(const char *begun, const struct before *before,
 		offer_all(begun, states, sizeof(states) / sizeof(states[0]));
 }
 
+// Words that are no rows of the command table, beside config.
+static const char *const others[] = { "lab", "plan", "trace" };
+
 static void offer_words(const char *begun, struct before *before)
 {
 	char next[COMMAND_NEXT_MAX][NEAREST_WORD_BYTES];
@@ -178,6 +182,8 @@ static void offer_words(const char *begun, struct before *before)
 	count = command_look(before->words, before->count, next, &command, &values);
 	for (uint32_t i = 0; i < count; i++)
 		offer(begun, next[i]);
+	if (before->count == 0)
+		offer_all(begun, others, sizeof(others) / sizeof(others[0]));
 	if (command != NULL)
 		offer_value(begun, before, command, values);
 }
@@ -219,6 +225,10 @@ void complete_print(int argc, char **argv)
 	const char *begun = argc > 0 ? argv[argc - 1] : "";
 	struct before before;
 
+	if (argc > 1 && strcmp(argv[0], "lab") == 0) {
+		lab_options_offer(begun, (uint32_t)argc - 2, stdout);
+		return;
+	}
 	read_before(argc > 0 ? argc - 1 : 0, argv, &before);
 	if (before.option != NULL)
 		offer_option_value(begun, &before);

@@ -11,8 +11,24 @@
 #include "cli/capture.h"
 #include "cli/complete.h"
 #include "cli/config.h"
+#include "cli/lab.h"
 #include "cli/plan.h"
 #include "cli/run.h"
+
+// Words that are no rows of the command table.
+static void others(void)
+{
+	static const char *const rows[][2] = {
+		{ "config ...", "change a running switch; see weft config" },
+		{ "plan FABRIC ...",
+		  "routes of a fabric, proven and measured; see weft plan --help" },
+		{ "trace FABRIC FROM TO ...", "every path between two hosts of a fabric" },
+		{ "lab ...", "a whole fabric on this machine; see weft lab --help" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		printf("  weft %-56s %s\n", rows[i][0], rows[i][1]);
+}
 
 // Help about words, be they behind "help" or before --help.
 static int help(struct options *options)
@@ -32,10 +48,7 @@ static int help(struct options *options)
 	else
 		command_help(words, options->word_count, stdout);
 	if (options->word_count == 0)
-		fprintf(stdout, "  weft %-56s %s\n  weft %-56s %s\n  weft %-56s %s\n", "config ...",
-			"change a running switch; see weft config", "plan FABRIC ...",
-			"routes of a fabric, proven and measured; see weft plan --help",
-			"trace FABRIC FROM TO ...", "every path between two hosts of a fabric");
+		others();
 	fputc('\n', stdout);
 	options_help(stdout);
 	fputs("\nWords may be cut short while it is clear which one is meant.\n"
@@ -62,6 +75,8 @@ int main(int argc, char **argv)
 		return plan_run(argc - 2, argv + 2);
 	if (argc > 1 && strcmp(argv[1], "trace") == 0)
 		return trace_run(argc - 2, argv + 2);
+	if (argc > 1 && strcmp(argv[1], "lab") == 0)
+		return lab_run(argc - 2, argv + 2);
 	if (options_parse(argc, argv, &options) < 0)
 		return EXIT_USAGE;
 	if (options.version) {

@@ -50,6 +50,9 @@ COMPLETIONS = [
     ('weft --run-dir lab fabric drain spine1', ['spine1'] + [f'spine1:Ethernet{n}' for n in range(4)]),
     ('weft --run-dir lab fabric apply next.cfg --canary leaf', ['leaf1', 'leaf2', 'leaf3', 'leaf4']),
     ('weft --run-dir none fabric drain ', []),
+    ('weft l', ['link', 'lab']),
+    ('weft lab st', ['status', 'start']),
+    ('weft lab up --no', ['--no-manager']),
     # An alias of this switch is full of what a terminal would obey.
     ('weft --run-dir bad -n odd show drops ', ['Ethernet0', 'Ethernet4']),
 ]

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Files that the programs of a lab start from. Cables between switches of one process are links in
+// memory; between processes, and to hosts, they are memif, whose listening end (server) is the
+// first end of a cable and the switch of a host; or, to namespaces, AF_PACKET on a veth pair.
+
+#include "cli/lab_fabric.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "cli/run.h"
+#include "fabricmgr/core/address.h"
+#include "fabricmgr/switch_config.h"
+#include "sys/cfg_address.h"
+
+enum {
+	ROCE_DSCP = 26,
+	RING_LOG = 4,
+	BURST_MS = 5, // what a port catches up that was late: processors are shared
+	LATE_MS = 2,  // a peer's answer to a pause, and what else may keep it
+	FRAME_BITS = 8 * 84,
+	FRAMES_KEPT = 200,            // rings at both ends, and a burst in hand
+	FRAMES_KEPT_BY_SOCKET = 3000, // of AF_PACKET
+	DESCRIPTORS_MIN = 4096,
+	CELL_BYTES = 256,
+	KNOBS_BYTES = 64,
+};
+
+struct writer {
+	const struct lab *lab;
+	const struct lab_fabric *fabric;
+	struct fabric_plugs plugs;
+};
+
+// --- devices ----------------------------------------------------------------------------------
+
+static void memif(const struct writer *writer, uint32_t device, const char *role, const char *dir,
+		  uint32_t number, char *out, size_t bytes)
+{
+	snprintf(out, bytes, "net_memif%u,role=%s,socket=%s/%s/%u,socket-abstract=no,rsize=%d",
+		 device, role, writer->lab->dir, dir, number, RING_LOG);
+}
+
+static const char *devargs(void *arg, const struct source *source, uint32_t at, uint16_t port,
+			   char *out, size_t bytes)
+{
+	const struct writer *writer = arg;
+	const uint32_t ends = 2 * source->fabric.cable_count;
+	const uint32_t plug = fabric_plug(&writer->plugs, at, port);
+	struct lab_netns netns;
+
+	if (plug == FABRIC_NONE) {
+		snprintf(out, bytes, "net_null%u,no-rx=1", port);
+	} else if (plug < ends && !lab_has(writer->lab, "processes")) {
+		snprintf(out, bytes, "link:cable%u", plug / 2);
+	} else if (plug < ends) {
+		memif(writer, plug, plug % 2 == 0 ? "server" : "client", "link", plug / 2, out,
+		      bytes);
+	} else if (lab_has_netns(writer->lab)) {
+		lab_fabric_netns(writer->lab, writer->fabric, plug - ends, &netns);
+		snprintf(out, bytes, "net_af_packet%u,iface=%s", plug - ends, netns.outside);
+	} else {
+		memif(writer, plug, "server", "host", plug - ends, out, bytes);
+	}
+	return out;
+}
+
+// --- switches ---------------------------------------------------------------------------------
+
+// Packet buffers of a switch: headroom of its lossless groups for the smallest frames, and as many
+// again to share.
+static uint32_t descriptors(const struct lab *lab, const struct plan_work *work, uint32_t at)
+{
+	const uint32_t lanes = work->verify.lanes > 0 ? work->verify.lanes : 1;
+	const uint32_t ports = work->source.fabric.switches[at].port_count;
+	const uint64_t late_bits = lab_fabric_fastest(&work->source.fabric) / 1000 *
+				   (BURST_MS + LATE_MS);
+	const uint32_t kept = lab_has_netns(lab) ? FRAMES_KEPT_BY_SOCKET : FRAMES_KEPT;
+	uint64_t count = 2ull * ports * lanes * (late_bits / FRAME_BITS + kept);
+
+	if (count < 2ull * work->qos.headroom_worst / CELL_BYTES)
+		count = 2ull * work->qos.headroom_worst / CELL_BYTES;
+	return count < DESCRIPTORS_MIN ? DESCRIPTORS_MIN : (uint32_t)count;
+}
+
+static int write_switch(struct writer *writer, uint32_t at)
+{
+	const struct plan_work *work = &writer->fabric->work;
+	char path[LAB_PATH_BYTES], file[LAB_PATH_BYTES], own[KNOBS_BYTES], ports[KNOBS_BYTES];
+	const struct switch_config_lab lab = {
+		.devargs = devargs, .arg = writer, .port_knobs = ports, .switch_knobs = own
+	};
+	FILE *out;
+	int rc;
+
+	snprintf(own, sizeof(own), "descriptors = %u;", descriptors(writer->lab, work, at));
+	snprintf(ports, sizeof(ports), "burst = \"%dms\"; tx_ring = %d;", BURST_MS, 1 << RING_LOG);
+	snprintf(file, sizeof(file), "config/%.64s.cfg", work->source.fabric.switches[at].name);
+	out = fopen(lab_path(writer->lab, file, path), "we");
+	if (out == NULL) {
+		fprintf(stderr, "weft: %s: %s\n", path, strerror(errno));
+		return EXIT_USAGE;
+	}
+	rc = switch_config_write(&work->source, &work->planner.plan, &work->qos, at, &lab,
+				 !lab_has(writer->lab, "manager"), out, stderr);
+	if (fclose(out) != 0 && rc == 0)
+		rc = -errno;
+	return rc < 0 ? EXIT_USAGE : EXIT_DONE;
+}
+
+// --- hosts ------------------------------------------------------------------------------------
+
+// The priority of RoCE as hosts send it: in lane 0.
+static uint32_t roce_prio(const struct qos *qos, const struct qos_options *options)
+{
+	for (uint32_t i = 0; i < PRIO_COUNT; i++) {
+		if (qos->prio[i].use == QOS_LOSSLESS && qos->prio[i].lane == 0 &&
+		    options->class[qos->prio[i].class].dscp >> ROCE_DSCP & 1)
+			return i;
+	}
+	return 3;
+}
+
+static void write_host(const struct fabric *own, uint32_t number, uint32_t rank, FILE *out)
+{
+	const struct fabric_host_port *port = &own->host_ports[number];
+	char mac[MAC_TEXT_BYTES], ip[IP_PREFIX_TEXT_BYTES], speed[UNIT_TEXT_BYTES];
+
+	mac_format(fabric_host_mac(own, number), mac);
+	ip_prefix_format(&port->ip, ip);
+	unit_format(UNIT_BPS, port->speed_bps, speed);
+	fprintf(out, "%s\n\t{ rank = %u; speed = \"%s\"; mac = \"%s\"; ip = \"%s\"; }",
+		rank > 0 ? "," : "", rank, speed, mac, ip);
+}
+
+static void write_hosts(const struct writer *writer, FILE *out)
+{
+	const struct plan_work *work = &writer->fabric->work;
+	const struct fabric *own = &work->source.fabric;
+	const struct qos_options options = source_qos(&work->source, work->verify.lanes);
+	uint32_t rank = 0;
+
+	fprintf(out, "# The hosts of %s, for weft lab traffic.\nhosts = \"memif:%s/host/{",
+		own->name, writer->lab->dir);
+	for (uint32_t i = 0; i < own->host_port_count; i++) {
+		if (!own->hosts[own->host_ports[i].host].external)
+			fprintf(out, "%s%u", rank++ > 0 ? "," : "", i);
+	}
+	fprintf(out, "}\";\nring = %d;\nburst = \"%dms\";\ndscp = %d;\npriority = %u;\nhost = (",
+		1 << RING_LOG, BURST_MS, ROCE_DSCP, roce_prio(&work->qos, &options));
+	rank = 0;
+	for (uint32_t i = 0; i < own->host_port_count; i++) {
+		if (!own->hosts[own->host_ports[i].host].external)
+			write_host(own, i, rank++, out);
+	}
+	fputs("\n);\n", out);
+}
+
+static int write_hosts_file(const struct writer *writer)
+{
+	char path[LAB_PATH_BYTES];
+	FILE *out = fopen(lab_path(writer->lab, "hosts.cfg", path), "we");
+
+	if (out != NULL)
+		write_hosts(writer, out);
+	if (out != NULL && fclose(out) == 0)
+		return EXIT_DONE;
+	fprintf(stderr, "weft: %s: %s\n", path, strerror(errno));
+	return EXIT_USAGE;
+}
+
+int lab_fabric_configure(const struct lab *lab, const struct lab_fabric *fabric)
+{
+	struct writer writer = { .lab = lab, .fabric = fabric };
+	struct arena keep = fabric->work.source.keep; // what is made here is forgotten again
+	int status = EXIT_DONE;
+
+	if (fabric_plugs_build(&fabric->work.source.fabric, &keep, &writer.plugs) < 0) {
+		fputs("weft: memory is short\n", stderr);
+		return EXIT_USAGE;
+	}
+	for (uint32_t i = 0; status == EXIT_DONE && i < fabric->work.source.fabric.switch_count;
+	     i++)
+		status = write_switch(&writer, i);
+	return status == EXIT_DONE ? write_hosts_file(&writer) : status;
+}
