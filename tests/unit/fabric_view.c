@@ -439,6 +439,61 @@ Test(fabric_view, trace)
 	cr_assert_str_eq(why, "there is no host or switch host99x; did you mean host9?");
 }
 
+// --- events -----------------------------------------------------------------------------------
+
+static const struct {
+	const char *what;
+	uint64_t written, since, most;
+	uint64_t first; // number of the first that is given
+	size_t count;
+	uint64_t first_kept;
+} event_rows[] = {
+	{ "nothing has happened", 0, 0, 50, 0, 0, 1 },
+	{ "all of few", 3, 0, 50, 1, 3, 1 },
+	{ "those behind a number", 3, 2, 50, 3, 1, 1 },
+	{ "behind the last", 3, 3, 50, 0, 0, 1 },
+	{ "behind what is to come", 3, 900, 50, 0, 0, 1 },
+	{ "behind what never comes", 3, UINT64_MAX, 50, 0, 0, 1 },
+	{ "the newest", 100, 0, 20, 81, 20, 1 },
+	{ "the newest of those behind a number", 100, 70, 20, 81, 20, 1 },
+	{ "none at all", 100, 0, 0, 0, 0, 1 },
+	{ "old ones are gone", JOURNAL_MAX + 10, 0, UINT64_MAX, 11, JOURNAL_MAX, 11 },
+};
+
+TABLE_TEST(fabric_view, events, row, event_rows)
+{
+	static struct journal journal;
+	json_t *events;
+	const json_t *list;
+
+	for (uint64_t i = 0; i < row->written; i++)
+		journal_add(&journal, JOURNAL_OTHER, 1000 + i, "leaf1", "it hums");
+	events = view_events_json(&journal, row->since, row->most);
+	list = json_object_get(events, "events");
+	cr_assert_eq(number_at(events, "count"), (json_int_t)row->written);
+	cr_assert_eq(number_at(events, "first_kept"), (json_int_t)row->first_kept, "%s", row->what);
+	cr_assert_eq(json_array_size(list), row->count, "%s", row->what);
+	if (row->count > 0)
+		cr_assert_eq(number_at(json_array_get(list, 0), "number"), (json_int_t)row->first,
+			     "%s", row->what);
+	json_decref(events);
+}
+
+Test(fabric_view, events_in_words)
+{
+	static struct journal journal;
+	json_t *event;
+
+	journal_add(&journal, JOURNAL_OTHER, 1700000000123, "leaf1", "\xff hums");
+	event = view_event_json(journal_at(&journal, 1));
+	cr_assert_eq(number_at(event, "wall_ms"), 1700000000123);
+	cr_assert_str_eq(text_at(event, "kind"), "OTHER");
+	cr_assert_str_eq(text_at(event, "severity"), "info");
+	cr_assert_str_eq(text_at(event, "object"), "leaf1");
+	cr_assert_str_eq(text_at(event, "what"), "leaf1: ? hums");
+	json_decref(event);
+}
+
 // --- names ------------------------------------------------------------------------------------
 
 static const struct {
