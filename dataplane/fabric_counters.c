@@ -204,7 +204,7 @@ int fabric_counters_report(struct fabric_counters *fc, struct rpc_report *report
 	return rc;
 }
 
-void fabric_counters_answered(struct fabric_counters *fc)
+void fabric_counters_answered(struct fabric_counters *fc, bool again)
 {
 	if (!fc->under_way)
 		return;
@@ -213,6 +213,8 @@ void fabric_counters_answered(struct fabric_counters *fc)
 	memcpy(fc->neighbor_told, fc->neighbor_saying, sizeof(fc->neighbor_told));
 	if (fc->size > 0)
 		counters_decode(fc->bytes, fc->size, fc->told, fc->in->port_count);
+	if (again)
+		fabric_counters_forget(fc);
 }
 
 void fabric_counters_forget(struct fabric_counters *fc)

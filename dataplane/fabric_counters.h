@@ -18,8 +18,8 @@ void fabric_counters_close(struct fabric_counters *counters); // accepts NULL
 // have. 0, or -ENOMEM: the report is not to be sent.
 int fabric_counters_report(struct fabric_counters *counters, struct rpc_report *report);
 
-// The report was answered: the manager has all of it.
-void fabric_counters_answered(struct fabric_counters *counters);
+// The report was answered: the manager has all of it, or asks for all `again`.
+void fabric_counters_answered(struct fabric_counters *counters, bool again);
 
 // It was not, or another manager or connection said hello: everything is told again.
 void fabric_counters_forget(struct fabric_counters *counters);

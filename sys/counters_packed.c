@@ -11,6 +11,7 @@
 #include "base/hash.h"
 
 enum {
+	FLAGS_AT = 8,
 	VARINT_BYTES = 10,
 	VARINT_PLACE_BYTES = 5,
 	PLACES_MAX = COUNTERS_PORT_MAX * COUNTERS_BLOCK + COUNTERS_PORT_AT
@@ -108,13 +109,13 @@ static size_t put_varint(uint8_t *out, uint64_t value)
 	return len;
 }
 
-static void put_header(uint8_t *out, bool anew)
+static void put_header(uint8_t *out, uint8_t flags)
 {
 	const uint64_t hash = counters_layout_hash();
 
 	for (uint32_t i = 0; i < 8; i++)
 		out[i] = (uint8_t)(hash >> (56 - 8 * i));
-	out[8] = anew;
+	out[FLAGS_AT] = flags;
 }
 
 size_t counters_encode(const uint64_t *now, const uint64_t *told, uint32_t ports, bool anew,
@@ -124,12 +125,13 @@ size_t counters_encode(const uint64_t *now, const uint64_t *told, uint32_t ports
 	size_t len = COUNTERS_HEADER_BYTES;
 	uint32_t next = 0; // behind the row before
 
-	put_header(out, anew);
+	put_header(out, anew ? COUNTERS_ANEW : 0);
 	for (uint32_t i = *from; i < count; i++) {
 		if (now[i] == told[i])
 			continue;
 		if (size - len < VARINT_PLACE_BYTES + VARINT_BYTES) {
 			*from = i;
+			out[FLAGS_AT] |= COUNTERS_MORE;
 			return len;
 		}
 		len += put_varint(out + len, i - next);
@@ -187,17 +189,17 @@ int counters_decode(const uint8_t *data, size_t size, uint64_t *values, uint32_t
 {
 	uint8_t header[COUNTERS_HEADER_BYTES];
 
-	if (size < COUNTERS_HEADER_BYTES || data[8] > 1)
+	if (size < COUNTERS_HEADER_BYTES || data[FLAGS_AT] > (COUNTERS_ANEW | COUNTERS_MORE))
 		return -EBADMSG;
-	put_header(header, data[8]);
+	put_header(header, data[FLAGS_AT]);
 	if (memcmp(data, header, sizeof(header)) != 0)
 		return -EPROTONOSUPPORT;
 	data += sizeof(header);
 	size -= sizeof(header);
 	if (!read_rows(data, size, NULL, 0))
 		return -EBADMSG;
-	if (header[8])
+	if (header[FLAGS_AT] & COUNTERS_ANEW)
 		memset(values, 0, counters_count(ports) * sizeof(*values));
 	read_rows(data, size, values, counters_count(ports));
-	return 0;
+	return header[FLAGS_AT];
 }

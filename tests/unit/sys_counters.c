@@ -19,13 +19,13 @@ static uint64_t *numbers(void)
 }
 
 // The header, and behind it `count` bytes.
-static size_t message(const uint8_t *rows, size_t count, bool anew, uint8_t out[BYTES])
+static size_t message(const uint8_t *rows, size_t count, uint8_t flags, uint8_t out[BYTES])
 {
 	const uint64_t hash = counters_layout_hash();
 
 	for (uint32_t i = 0; i < 8; i++)
 		out[i] = (uint8_t)(hash >> (56 - 8 * i));
-	out[8] = anew;
+	out[8] = flags;
 	memcpy(out + 9, rows, count);
 	return 9 + count;
 }
@@ -61,7 +61,7 @@ TABLE_TEST(counters, bytes, row, rows)
 
 	for (uint32_t i = 0; i < row->count; i++)
 		now[row->row[i].place] = row->row[i].value;
-	size = message(row->bytes, row->size, false, want);
+	size = message(row->bytes, row->size, 0, want);
 	cr_assert_eq(counters_encode(now, told, PORTS, false, &from, got, BYTES), size);
 	cr_assert_arr_eq(got, want, size);
 	cr_assert_eq(from, 0);
@@ -98,7 +98,7 @@ TABLE_TEST(counters, refused, row, refused_rows)
 {
 	uint64_t *values = numbers(), *before = numbers();
 	uint8_t bytes[BYTES];
-	const size_t size = message(row->bytes, row->size, true, bytes);
+	const size_t size = message(row->bytes, row->size, COUNTERS_ANEW, bytes);
 
 	values[1] = before[1] = 77;
 	cr_assert_eq(counters_decode(bytes, size, values, PORTS), -EBADMSG, "%s", row->what);
@@ -112,13 +112,13 @@ Test(counters, other_rows_are_left_alone)
 	static const uint8_t row[] = { 0, 1 };
 	uint64_t *values = numbers();
 	uint8_t bytes[BYTES];
-	const size_t size = message(row, sizeof(row), false, bytes);
+	const size_t size = message(row, sizeof(row), 0, bytes);
 
 	bytes[3] ^= 1;
 	cr_assert_eq(counters_decode(bytes, size, values, PORTS), -EPROTONOSUPPORT);
 	cr_assert_eq(values[0], 0);
 	bytes[3] ^= 1;
-	bytes[8] = 2;
+	bytes[8] = 4;
 	cr_assert_eq(counters_decode(bytes, size, values, PORTS), -EBADMSG);
 	cr_assert_eq(counters_decode(bytes, 8, values, PORTS), -EBADMSG);
 	free(values);
@@ -132,11 +132,11 @@ Test(counters, a_new_beginning_forgets)
 
 	values[0] = 5;
 	values[counters_count(PORTS) - 1] = 6;
-	cr_assert_eq(counters_decode(bytes, message(row, sizeof(row), false, bytes), values, PORTS),
-		     0);
+	cr_assert_eq(counters_decode(bytes, message(row, sizeof(row), 0, bytes), values, PORTS), 0);
 	cr_assert_eq(values[0], 5);
-	cr_assert_eq(counters_decode(bytes, message(row, sizeof(row), true, bytes), values, PORTS),
-		     0);
+	cr_assert_eq(counters_decode(bytes, message(row, sizeof(row), COUNTERS_ANEW, bytes), values,
+				     PORTS),
+		     COUNTERS_ANEW);
 	cr_assert_eq(values[0], 0);
 	cr_assert_eq(values[3], 9);
 	cr_assert_eq(values[counters_count(PORTS) - 1], 0);
@@ -154,7 +154,7 @@ Test(counters, more_ports_than_the_receiver_has)
 	now[counters_port_at(0)] = 1;
 	now[counters_port_at(1)] = 2;
 	size = counters_encode(now, told, PORTS, true, &from, bytes, BYTES);
-	cr_assert_eq(counters_decode(bytes, size, few, 1), 0);
+	cr_assert_eq(counters_decode(bytes, size, few, 1), COUNTERS_ANEW);
 	cr_assert_eq(few[counters_port_at(0)], 1);
 	cr_assert_eq(few[counters_port_at(1)], 0);
 	free(now);
@@ -179,4 +179,26 @@ Test(counters, places)
 	cr_assert_str_eq(counters_tables[COUNTERS_OF_PORT].rows[PORT_STATE_UP].key, "up");
 	cr_assert_str_eq(counters_tables[COUNTERS_OF_DROP].rows[COUNTERS_DROP_QUEUE_FULL].key,
 			 "QUEUE_FULL");
+}
+
+// What does not fit says that more comes, and where to go on.
+Test(counters, in_two_messages)
+{
+	uint64_t *now = numbers(), *told = numbers();
+	uint8_t bytes[BYTES];
+	uint32_t from = 0;
+	size_t size;
+
+	for (uint32_t i = 0; i < 20; i++)
+		now[i] = 1;
+	size = counters_encode(now, told, PORTS, true, &from, bytes, COUNTERS_BYTES_MIN + 6);
+	cr_assert_eq(from, 4);
+	cr_assert_eq(size, COUNTERS_HEADER_BYTES + 4 * 2);
+	cr_assert_eq(counters_decode(bytes, size, told, PORTS), COUNTERS_ANEW | COUNTERS_MORE);
+	size = counters_encode(now, told, PORTS, false, &from, bytes, BYTES);
+	cr_assert_eq(from, 0);
+	cr_assert_eq(counters_decode(bytes, size, told, PORTS), 0);
+	cr_assert_arr_eq(told, now, counters_count(PORTS) * sizeof(*now));
+	free(now);
+	free(told);
 }
