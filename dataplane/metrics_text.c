@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "dataplane/dpdk/port_pfc.h"
-#include "dataplane/metrics_name.h"
 #include "dataplane/take_snapshot.h"
+#include "sys/metrics_name.h"
 
 enum { LABELS_BYTES = 512, FIRST_BYTES = 256 * 1024 };
 
@@ -261,7 +261,7 @@ static void table_text(struct text *text, const struct metrics_source *sources, 
 		struct metric_name name;
 		struct family family;
 
-		metric_name_of(table->object, row, &name);
+		metric_name_of(table->object, row->key, &name);
 		family = begin(text, &name, row->kind == STAT_COUNTER, row->doc);
 		for (uint32_t k = 0; k < count; k++)
 			object_samples(text, &sources[k], object, row, &family);

@@ -3,10 +3,11 @@
 // Metric names after the conventions of Prometheus (base units, "_total" on counters), values as
 // exact decimals, labels escaped as the exposition format 0.0.4 says.
 
-#include "dataplane/metrics_name.h"
+#include "sys/metrics_name.h"
 
 #include <string.h>
 
+#include "sys/counters_packed.h"
 #include "tests/table.h"
 
 static const struct {
@@ -29,10 +30,9 @@ static const struct {
 
 TABLE_TEST(metrics, names, row, name_rows)
 {
-	const struct stat_info info = { .key = row->key };
 	struct metric_name name;
 
-	metric_name_of(row->object, &info, &name);
+	metric_name_of(row->object, row->key, &name);
 	cr_assert_str_eq(name.family, row->want);
 	cr_assert_eq(name.divisor, row->divisor);
 	cr_assert_eq(name.unit == NULL, row->unit == NULL);
@@ -43,13 +43,13 @@ TABLE_TEST(metrics, names, row, name_rows)
 enum { NAMES_MAX = 512 };
 
 // Adds the names of an object's rows to those seen, each for the first time.
-static uint32_t see_names(const struct stat_table *table, char (*seen)[METRIC_NAME_BYTES],
+static uint32_t see_names(const struct counters_table *table, char (*seen)[METRIC_NAME_BYTES],
 			  uint32_t count)
 {
 	for (uint32_t i = 0; i < table->count; i++) {
 		struct metric_name name;
 
-		metric_name_of(table->object, &table->rows[i], &name);
+		metric_name_of(table->object, table->rows[i].key, &name);
 		cr_assert_lt(strlen(name.family), METRIC_NAME_BYTES - 1);
 		for (uint32_t k = 0; k < count; k++)
 			cr_assert_str_neq(name.family, seen[k]);
@@ -65,8 +65,8 @@ Test(metrics, no_two_rows_have_one_name)
 	static char seen[NAMES_MAX][METRIC_NAME_BYTES];
 	uint32_t count = 0;
 
-	for (uint32_t object = 0; object < STAT_OBJECT_COUNT; object++)
-		count = see_names(&stat_tables[object], seen, count);
+	for (uint32_t object = 0; object < COUNTERS_OBJECTS; object++)
+		count = see_names(&counters_tables[object], seen, count);
 	cr_assert_gt(count, 50);
 }
 

@@ -4,7 +4,9 @@
 // units (seconds, bytes), counters with "_total".
 #pragma once
 
-#include "dataplane/core/stats.h"
+#include <stddef.h>
+
+#include "base/types.h"
 
 enum { METRIC_NAME_BYTES = 96, METRIC_VALUE_BYTES = 40 };
 
@@ -14,8 +16,8 @@ struct metric_name {
 	uint32_t divisor;               // a power of ten that makes base units of the row's value
 };
 
-// Makes the name of one row of an object.
-void metric_name_of(const char *object, const struct stat_info *row, struct metric_name *out);
+// Makes the name of the row `key` of an object.
+void metric_name_of(const char *object, const char *key, struct metric_name *out);
 
 // Writes `value` / `divisor` exactly, without an exponent; returns the length.
 size_t metric_value(uint64_t value, uint32_t divisor, char out[METRIC_VALUE_BYTES]);

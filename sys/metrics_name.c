@@ -3,7 +3,7 @@
 // The last word of a key is its unit in SAI's or our spelling; the table turns it into the one that
 // Prometheus knows (its "metric and label naming" and the OpenMetrics specification 1.0).
 
-#include "dataplane/metrics_name.h"
+#include "sys/metrics_name.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,9 +20,9 @@ static const struct {
 	{ "_pkts", "_packets", NULL, 1 },
 };
 
-void metric_name_of(const char *object, const struct stat_info *row, struct metric_name *out)
+void metric_name_of(const char *object, const char *key, struct metric_name *out)
 {
-	size_t len = strlen(row->key);
+	size_t len = strlen(key);
 	const char *word = "";
 
 	out->unit = NULL;
@@ -30,7 +30,7 @@ void metric_name_of(const char *object, const struct stat_info *row, struct metr
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		const size_t suffix = strlen(units[i].suffix);
 
-		if (len <= suffix || strcmp(row->key + len - suffix, units[i].suffix) != 0)
+		if (len <= suffix || strcmp(key + len - suffix, units[i].suffix) != 0)
 			continue;
 		len -= suffix;
 		word = units[i].word;
@@ -38,8 +38,7 @@ void metric_name_of(const char *object, const struct stat_info *row, struct metr
 		out->divisor = units[i].divisor;
 		break;
 	}
-	snprintf(out->family, sizeof(out->family), "weft_%s_%.*s%s", object, (int)len, row->key,
-		 word);
+	snprintf(out->family, sizeof(out->family), "weft_%s_%.*s%s", object, (int)len, key, word);
 }
 
 size_t metric_value(uint64_t value, uint32_t divisor, char out[METRIC_VALUE_BYTES])
