@@ -12,22 +12,35 @@
 #include "cli/complete.h"
 #include "cli/config.h"
 #include "cli/lab.h"
+#include "cli/pki.h"
 #include "cli/plan.h"
 #include "cli/run.h"
 
-// Words that are no rows of the command table.
-static void others(void)
-{
-	static const char *const rows[][2] = {
-		{ "config ...", "change a running switch; see weft config" },
-		{ "plan FABRIC ...",
-		  "routes of a fabric, proven and measured; see weft plan --help" },
-		{ "trace FABRIC FROM TO ...", "every path between two hosts of a fabric" },
-		{ "lab ...", "a whole fabric on this machine; see weft lab --help" },
-	};
+// Words with a command line of their own.
+static const struct {
+	const char *words;
+	const char *help;
+	int (*run)(int argc, char **argv); // what follows the first word; NULL: not from here
+} apart[] = {
+	{ "config ...", "change a running switch; see weft config", NULL },
+	{ "plan FABRIC ...", "routes of a fabric, proven and measured; see weft plan --help",
+	  plan_run },
+	{ "trace FABRIC FROM TO ...", "every path between two hosts of a fabric", trace_run },
+	{ "lab ...", "a whole fabric on this machine; see weft lab --help", lab_run },
+	{ "pki WORD DIR ...", "certificates of a lab; see weft pki --help", pki_run },
+};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		printf("  weft %-56s %s\n", rows[i][0], rows[i][1]);
+enum { APART_COUNT = sizeof(apart) / sizeof(apart[0]) };
+
+static int (*find_apart(const char *word))(int argc, char **argv)
+{
+	const size_t bytes = strlen(word);
+
+	for (uint32_t i = 0; i < APART_COUNT; i++) {
+		if (strncmp(apart[i].words, word, bytes) == 0 && apart[i].words[bytes] == ' ')
+			return apart[i].run;
+	}
+	return NULL;
 }
 
 // Help about words, be they behind "help" or before --help.
@@ -47,8 +60,8 @@ static int help(struct options *options)
 		config_help(words + 1, options->word_count - 1, stdout);
 	else
 		command_help(words, options->word_count, stdout);
-	if (options->word_count == 0)
-		others();
+	for (uint32_t i = 0; i < APART_COUNT && options->word_count == 0; i++)
+		fprintf(stdout, "  weft %-56s %s\n", apart[i].words, apart[i].help);
 	fputc('\n', stdout);
 	options_help(stdout);
 	fputs("\nWords may be cut short while it is clear which one is meant.\n"
@@ -71,12 +84,8 @@ int main(int argc, char **argv)
 		complete_print(argc - 3, argv + 3);
 		return EXIT_DONE;
 	}
-	if (argc > 1 && strcmp(argv[1], "plan") == 0)
-		return plan_run(argc - 2, argv + 2);
-	if (argc > 1 && strcmp(argv[1], "trace") == 0)
-		return trace_run(argc - 2, argv + 2);
-	if (argc > 1 && strcmp(argv[1], "lab") == 0)
-		return lab_run(argc - 2, argv + 2);
+	if (argc > 1 && find_apart(argv[1]) != NULL)
+		return find_apart(argv[1])(argc - 2, argv + 2);
 	if (options_parse(argc, argv, &options) < 0)
 		return EXIT_USAGE;
 	if (options.version) {

@@ -29,7 +29,7 @@ bool tls_name_is_right(const char *name)
 		       bytes;
 }
 
-static bool name_of(const X509 *certificate, char name[TLS_NAME_BYTES])
+bool tls_certificate_name(const X509 *certificate, char name[TLS_NAME_BYTES])
 {
 	const X509_NAME *subject = X509_get_subject_name(certificate);
 	const int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
@@ -51,7 +51,7 @@ bool tls_peer_name(const SSL *ssl, char name[TLS_NAME_BYTES])
 {
 	const X509 *certificate = SSL_get0_peer_certificate(ssl);
 
-	return certificate != NULL && name_of(certificate, name);
+	return certificate != NULL && tls_certificate_name(certificate, name);
 }
 
 static int check_name(int ok, X509_STORE_CTX *chain, bool is_server)
@@ -60,7 +60,7 @@ static int check_name(int ok, X509_STORE_CTX *chain, bool is_server)
 
 	if (!ok || X509_STORE_CTX_get_error_depth(chain) != 0)
 		return ok;
-	if (name_of(X509_STORE_CTX_get_current_cert(chain), name) &&
+	if (tls_certificate_name(X509_STORE_CTX_get_current_cert(chain), name) &&
 	    (is_server || strcmp(name, TLS_MANAGER_NAME) == 0))
 		return 1;
 	X509_STORE_CTX_set_error(chain, X509_V_ERR_HOSTNAME_MISMATCH);
@@ -78,6 +78,20 @@ static int check_server(int ok, X509_STORE_CTX *chain)
 }
 
 // --- files ---------------------------------------------------------------------------------------
+
+static bool set_path(char path[TLS_PATH_BYTES], const char *dir, const char *name,
+		     const char *suffix)
+{
+	return snprintf(path, TLS_PATH_BYTES, "%s/%s%s", dir, name, suffix) < TLS_PATH_BYTES;
+}
+
+bool tls_files_in(const char *dir, const char *name, struct tls_files *files)
+{
+	return set_path(files->authority, dir, "authority", ".pem") &&
+	       set_path(files->certificate, dir, name, ".pem") &&
+	       set_path(files->key, dir, name, ".key") &&
+	       set_path(files->revoked, dir, "revoked", ".pem");
+}
 
 // A line about a file: what OpenSSL says is wrong with it, or `otherwise`.
 static int complain(FILE *errors, const char *path, const char *otherwise)
@@ -140,7 +154,7 @@ static int use_certificate(SSL_CTX *context, const char *path, FILE *errors)
 		return complain(errors, path, "this certificate has expired");
 	if (X509_cmp_current_time(X509_get0_notBefore(own)) > 0)
 		return complain(errors, path, "this certificate is not valid yet");
-	if (!name_of(own, name))
+	if (!tls_certificate_name(own, name))
 		return complain(errors, path, "no common name that is a name of a switch");
 	return 0;
 }

@@ -23,6 +23,12 @@ struct tls_files {
 					  // chain; "": none
 };
 
+// Where files are if nobody says otherwise: TLS_DIR/authority.pem, NAME.pem, NAME.key, revoked.pem.
+#define TLS_DIR "/etc/weft/tls"
+
+// Those of `name` in a directory. False: too long.
+bool tls_files_in(const char *dir, const char *name, struct tls_files *files);
+
 // What a server or a client needs for connections; a client accepts TLS_MANAGER_NAME alone. NULL
 // after a line "FILE: what" on `errors`: a file that cannot be read, a key that does not fit, one
 // that others may read, a certificate that has expired.
@@ -33,6 +39,9 @@ bool tls_name_is_right(const char *name);
 
 // Changes when one of the files does: whoever keeps a context opens it anew then.
 uint64_t tls_stamp(const struct tls_files *files);
+
+// The common name of a certificate into `name`. False: it has not exactly one that is right.
+bool tls_certificate_name(const X509 *certificate, char name[TLS_NAME_BYTES]);
 
 // The name of the peer's certificate into `name`. False: there is none, or it is not one name.
 bool tls_peer_name(const SSL *ssl, char name[TLS_NAME_BYTES]);
