@@ -152,6 +152,11 @@ const char *rpc_call_peer(const struct rpc_call *call)
 	return call->conn->peer[0] != '\0' ? call->conn->peer : NULL;
 }
 
+void rpc_call_name(struct rpc_call *call, const char *name)
+{
+	snprintf(call->conn->peer, sizeof(call->conn->peer), "%s", name);
+}
+
 // --- requests ------------------------------------------------------------------------------------
 
 static const struct rpc_method *find_method(const struct rpc_server *server,

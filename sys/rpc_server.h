@@ -50,8 +50,12 @@ void rpc_server_close(struct rpc_server *server);
 // Of TCP, as it is bound; 0: there is none.
 uint16_t rpc_server_port(const struct rpc_server *server);
 
-// The name in the peer's certificate; NULL on the unix socket, whose file mode says who may.
+// The name in the peer's certificate; on the unix socket, whose file mode says who may, that which
+// rpc_call_name() gave to the connection. NULL: none yet.
 const char *rpc_call_peer(const struct rpc_call *call);
+
+// Names the connection of a call on the unix socket, cut to TLS_NAME_BYTES.
+void rpc_call_name(struct rpc_call *call, const char *name);
 
 // Ends a call with a reply, which is marshalled at once and stays the caller's.
 void rpc_reply(struct rpc_call *call, const void *reply);
