@@ -57,3 +57,17 @@ const struct journal_event *journal_at(const struct journal *journal, uint64_t n
 
 	return number >= 1 && number <= journal->count && event->number == number ? event : NULL;
 }
+
+bool journal_budget_take(struct journal_budget *budget, ns_t now)
+{
+	const uint64_t seconds = ns_since(now, budget->at) / 1000000000;
+
+	if (seconds > 0) {
+		budget->used -= (uint32_t)u64_min(budget->used, seconds);
+		budget->at = now;
+	}
+	if (budget->used == JOURNAL_BURST)
+		return false;
+	budget->used++;
+	return true;
+}

@@ -29,6 +29,18 @@ struct journal {
 	struct journal_event event[JOURNAL_MAX]; // number n at (n - 1) % JOURNAL_MAX
 };
 
+// How much somebody may have written about himself: a burst, and then an event a second. Zeroed at
+// first.
+enum { JOURNAL_BURST = 16 };
+
+struct journal_budget {
+	uint32_t used;
+	ns_t at;
+};
+
+// Whether one more may be written now.
+bool journal_budget_take(struct journal_budget *budget, ns_t now);
+
 extern const char *const journal_kind_names[JOURNAL_KIND_COUNT];
 extern const char *const journal_kind_texts[JOURNAL_KIND_COUNT];
 extern const enum journal_severity journal_kind_severity[JOURNAL_KIND_COUNT];

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A fabric that lives: what the intent says, what switches report, the plan for it and how far it
-// has got. Everything happens on one event loop but planning, which a worker thread does on copies.
+// has got. All is on one event loop but planning, which a thread does on copies (plan_thread.h).
 //
 //	report ──▶ links as they are ──▶ damped, drained, ignored ──▶ state to plan for
 //	  ──▶ worker: replan, verify, tables of each switch ──▶ distribute (core/distribute.h)
 //
 // Stored before it is acted on: the epoch, the plan's number and decision, what operators asked
-// for (drained, frozen, the intent in force and the one before). See store.h.
+// for (drained, frozen, the intent in force and the one before; store.h). After a restart the same
+// plan is made of it, so no table changes.
 //
 // Those who only look (northbound, metrics) read the structs below, on the loop.
 #pragma once
@@ -17,28 +18,38 @@
 #include "fabricmgr/core/damping.h"
 #include "fabricmgr/core/distribute.h"
 #include "fabricmgr/core/journal.h"
+#include "fabricmgr/core/planner.h"
+#include "fabricmgr/net/switch_tables.h"
 #include "fabricmgr/source.h"
 
+// A cable is planned with when both directions are up, neither is damped, drained or ignored and
+// both switches are. A link of which nothing was said since the start is as it was stored, at first
+// up. A switch that does not call stays in the plan with what it last said, and is lost when those
+// of its neighbours that call say so of all links to it (core/deaths.h). One that is lost or
+// drained keeps its tables: packets that are on their way through it arrive.
+
 struct manager;
-struct store;
 
 // A link, which is one direction of a cable, as its transmitting switch last said.
 struct manager_link {
 	bool known;   // said since the manager started
-	bool up;      // likewise
+	bool up;      // likewise; as it was stored until then
 	bool drained; // an operator took it out; both directions are
+	ns_t lost;    // when it was said to be down last; 0: never
 	struct damping damping;
 };
 
 struct manager_switch {
 	char software[64];
-	uint64_t event_sequence; // of its last event that was taken, of boot `boot`
-	uint64_t boot;
-	ns_t since; // of its life as distribute_switch.life says
-	bool drained;
-	const uint8_t *tables[2]; // packed form of each table that it is to run, by enum
-	uint32_t table_bytes[2];  // fabric_table - 1
-	uint64_t table_hash[2];
+	uint64_t boot;                // of its events
+	uint64_t event_sequence;      // of the last one that was taken
+	enum distribute_life life;    // as distribute_switch.life was when somebody last looked
+	ns_t since;                   // of its life
+	struct journal_budget budget; // of events that it causes
+	bool drained;                 // an operator took it out
+	bool dead;                    // planned without: all of its neighbours have lost it
+	struct switch_tables tables;  // that it is to run
+	struct switch_tables good;    // that were last decided: what it falls back to
 };
 
 // What a plan was found to be.
@@ -49,7 +60,7 @@ struct manager_plan {
 	ns_t in_force;   // on all switches that were there; 0: not yet
 	uint32_t switches_changed;
 	uint32_t lanes;
-	uint32_t rows_changed;
+	uint64_t rows_changed;
 	uint64_t pairs;       // of host ports that are to reach each other
 	uint64_t unreachable; // of them, because links or switches are lost
 	enum planner_engine engine;
@@ -81,6 +92,7 @@ struct manager_view {
 	const struct manager_link *links;      // [topo.link_count]
 	const struct manager_switch *switches; // [switch_count]
 	const struct topo_state *state;        // that the last plan is for
+	const char *intent_path;
 	const struct journal *journal;
 	struct manager_plan plan; // the last one
 	enum manager_hold hold;
@@ -93,18 +105,34 @@ struct manager *manager_open(struct event_base *base, const struct manager_optio
 void manager_close(struct manager *manager); // accepts NULL
 
 const struct manager_view *manager_view(struct manager *manager);
+ns_t manager_now(const struct manager *manager);
 
-// Called when a switch may have something to fetch: net/fabric_rpc.c answers calls that wait.
-void manager_on_news(struct manager *manager, void (*news)(void *arg, uint32_t at), void *arg);
+// `news` is called when switches may have something to fetch: net/fabric_rpc.c answers calls that
+// wait. One listener.
+void manager_on_news(struct manager *manager, void (*news)(void *arg), void *arg);
+
+// Writes an event into the journal; it is stored within a second.
+void manager_journal(struct manager *manager, enum journal_kind kind, const char *object,
+		     const char *detail);
 
 // --- what switches say (net/fabric_rpc.c) -------------------------------------------------------
 
 struct distributor *manager_distributor(struct manager *manager);
+// The number of a switch, FABRIC_NONE: the fabric has none of this name.
+uint32_t manager_find(const struct manager *manager, const char *name);
+// Likewise, of what switch `at` causes: no more than its budget is written.
+void manager_journal_of(struct manager *manager, uint32_t at, enum journal_kind kind,
+			const char *object, const char *detail);
+// After distribute_hello().
 void manager_hello(struct manager *manager, uint32_t at, const char *software);
+// The tables of a generation that distribute_next() told switch `at` to prepare; NULL: there are
+// none any more, ask again.
+const struct switch_tables *manager_tables(const struct manager *manager, uint32_t at,
+					   const struct generation *generation);
 // A link event; events come in the order of (boot, sequence), repeated ones are passed over.
 void manager_link_event(struct manager *manager, uint32_t at, uint64_t boot, uint64_t sequence,
 			uint16_t port, bool up);
-// After distribute_ack() or distribute_tick() said that others have something to do.
+// After any call of the distributor: it may have news.
 void manager_progress(struct manager *manager);
 
 // --- what operators ask (net/northbound.c) ------------------------------------------------------
@@ -114,12 +142,17 @@ void manager_progress(struct manager *manager);
 
 enum { MANAGER_WHY_BYTES = 4096 };
 
-// "leaf1" or "leaf1:Ethernet4": packets go other ways, then the operator may take it away.
-int manager_drain(struct manager *manager, const char *object, bool drained, char *why);
+// "leaf1" or "leaf1:Ethernet4": packets go other ways, then the operator may take it away. What
+// would part hosts is refused with -EPERM, unless it is forced.
+int manager_drain(struct manager *manager, const char *object, bool drained, bool forced,
+		  char *why);
 int manager_freeze(struct manager *manager, bool frozen, char *why);
 // A new intent. With `canary`, a switch, it goes to that one first and waits for
 // manager_confirm(); "" is everywhere. What would change is in manager_diff().
 int manager_apply(struct manager *manager, const char *path, const char *canary, char *why);
+// The file of the command line, if it says something else than when it was last read. What is wrong
+// is on `errors`, and changes nothing.
+int manager_reload(struct manager *manager, FILE *errors);
 int manager_confirm(struct manager *manager, char *why);
 int manager_rollback(struct manager *manager, char *why);
 // What a new intent would change, a line for each object, to `out`.

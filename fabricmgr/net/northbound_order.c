@@ -69,7 +69,8 @@ static int drain(struct ordered *ordered, bool drained)
 		      find_switch(&source->fabric, object, &number, why) :
 		      find_link(&source->fabric, &source->graph.topo, object, &number, why)))
 		return refuse(ordered, -ENOENT, why);
-	return manager_drain(ordered->manager, object, drained, ordered->why);
+	return manager_drain(ordered->manager, object, drained, word(ordered, "force") != NULL,
+			     ordered->why);
 }
 
 static int order_drain(struct ordered *ordered)

@@ -54,3 +54,24 @@ Test(journal, goes_on_behind_an_earlier_run)
 	cr_expect_str_eq(journal_at(&journal, 9001)->object, "leaf3");
 	cr_expect_null(journal_at(&journal, 8999));
 }
+
+Test(journal, a_budget_is_a_burst_and_then_one_a_second)
+{
+	const uint64_t second = 1000000000;
+	struct journal_budget budget = { 0 };
+	ns_t now = { 5 * second };
+	uint32_t taken = 0;
+
+	for (uint32_t i = 0; i < 10 * JOURNAL_BURST; i++)
+		taken += journal_budget_take(&budget, now);
+	cr_expect_eq(taken, JOURNAL_BURST);
+	now = ns_add(now, 2 * second);
+	for (uint32_t i = 0; i < 10; i++)
+		taken += journal_budget_take(&budget, now);
+	cr_expect_eq(taken, JOURNAL_BURST + 2);
+	// A long silence saves up no more than the burst.
+	now = ns_add(now, 1000 * second);
+	for (uint32_t i = 0; i < 10 * JOURNAL_BURST; i++)
+		taken += journal_budget_take(&budget, now);
+	cr_expect_eq(taken, 2 * JOURNAL_BURST + 2);
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What switches call (schema/fabric.rpc), as calls of a manager. Who a switch is, its certificate
+// says; on a unix socket, whose file mode says who may, its first hello does, for that connection.
+//
+// Nothing that a switch says reaches beyond its own records: its links, its generations and a
+// bounded number of lines in the journal. One fetch of a switch waits at a time; a new one takes
+// the place of the old.
+#pragma once
+
+#include "fabricmgr/net/manager.h"
+#include "sys/rpc_server.h"
+
+struct fabric_rpc;
+
+struct fabric_rpc_options {
+	const char *socket_path;     // unix socket; NULL: none
+	const char *address;         // "IP:PORT"; NULL: none
+	const struct tls_files *tls; // for TCP
+	uint32_t connection_max;
+};
+
+// NULL after a line in the log. The manager outlives it.
+struct fabric_rpc *fabric_rpc_open(struct event_base *base, struct manager *manager,
+				   const struct fabric_rpc_options *options);
+void fabric_rpc_close(struct fabric_rpc *rpc); // accepts NULL
+
+// The list of revoked certificates, anew. 0 or -errno after a line in the log.
+int fabric_rpc_read_revoked(struct fabric_rpc *rpc);
+
+// Of TCP, as it is bound; 0: there is none.
+uint16_t fabric_rpc_port(const struct fabric_rpc *rpc);

@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A plan's life: wanted, ordered from the thread, given to the distributor, decided (stored first),
+// in force. What arrives while one is being made waits for the next, which is for everything that
+// arrived. A plan that cannot be made, or that a switch says is wrong, changes nothing: the last
+// good one stays, and the same state is not tried again.
+
+#include "fabricmgr/net/manager_state.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sys/log.h"
+
+// --- wanting ------------------------------------------------------------------------------------
+
+void manager_replan(struct manager *manager)
+{
+	const struct timeval soon = { .tv_usec = MANAGER_COALESCE_MS * 1000 };
+
+	if (manager->asked.v == 0)
+		manager->asked = manager_now(manager);
+	if (!event_pending(manager->plan_event, EV_TIMEOUT, NULL))
+		event_add(manager->plan_event, &soon);
+}
+
+static bool is_canary(const struct manager *manager, uint32_t at)
+{
+	return strcmp(manager->fabric->source.fabric.switches[at].name, manager->canary) == 0;
+}
+
+static uint32_t config_lanes(const struct manager *manager, const struct manager_fabric *fabric)
+{
+	return fabric == manager->fabric && !manager->is_stale ? manager->config_lanes : 0;
+}
+
+static int order(struct manager *manager, const struct manager_fabric *fabric,
+		 const struct topo_state *state)
+{
+	const uint32_t count = fabric->source.fabric.switch_count;
+	struct switch_tables *base = calloc(count + 1u, sizeof(*base));
+	uint8_t *keeps = calloc(count + 1u, 1);
+	int rc = -ENOMEM;
+
+	for (uint32_t i = 0; base != NULL && keeps != NULL && i < count; i++) {
+		base[i] = fabric->switches[i].tables;
+		keeps[i] = state->switch_lost[i] != 0 ||
+			   (fabric == manager->fabric && is_canary(manager, i));
+	}
+	if (base != NULL && keeps != NULL)
+		rc = plan_thread_order(
+			manager->thread,
+			&(struct plan_order){ .source = &fabric->source,
+					      .serial = fabric->serial,
+					      .in_use = manager->view.planner,
+					      .state = *state,
+					      .base = base,
+					      .config_lanes = config_lanes(manager, fabric),
+					      .keeps = keeps });
+	free(base);
+	free(keeps);
+	if (rc < 0)
+		log_err("no plan can be ordered: %s", strerror(-rc));
+	return rc;
+}
+
+// A first plan is of what was stored, so that it is that of before; what has changed since comes
+// with the next.
+static void order_first(struct manager *manager)
+{
+	manager->asked = manager_now(manager);
+	order(manager, manager->fabric, &manager->fabric->state);
+}
+
+// That of the last plan, given out or not.
+static const struct topo_state *planned_state(const struct manager *manager)
+{
+	const struct plan_result *pending = manager->pending;
+
+	return pending != NULL && pending->serial == manager->fabric->serial ?
+		       &pending->state :
+		       &manager->fabric->state;
+}
+
+// The intent that comes, for what is known of the switches that it has too. Once it is on a canary
+// it waits, and so it does when the distributor is not ready for the plan of it.
+static bool order_coming(struct manager *manager)
+{
+	struct manager_fabric *coming = manager->coming;
+
+	if (coming == NULL || manager->canary[0] != '\0' || manager->frozen)
+		return false;
+	if (manager->pending != NULL && manager->pending->serial == coming->serial)
+		return true;
+	manager_fabric_inherit(coming, manager->fabric);
+	manager_find_wanted(manager, coming);
+	order(manager, coming, &coming->wanted);
+	return true;
+}
+
+static void order_next(struct manager *manager)
+{
+	struct manager_fabric *fabric = manager->fabric;
+	const struct topo *topo = &fabric->source.graph.topo;
+
+	manager_find_wanted(manager, fabric);
+	if (fabric->has_refused && manager_state_same(topo, &fabric->wanted, &fabric->refused))
+		return;
+	if (manager_is_mass_loss(manager) || manager->frozen)
+		return;
+	if (!manager->is_stale &&
+	    manager_state_same(topo, &fabric->wanted, planned_state(manager))) {
+		manager->asked = manager->pending != NULL ? manager->asked : (ns_t){ 0 };
+		return;
+	}
+	if (order(manager, fabric, &fabric->wanted) == 0)
+		manager->is_stale = false;
+}
+
+void manager_try_plan(struct manager *manager)
+{
+	if (plan_thread_is_busy(manager->thread))
+		return;
+	while (manager->gone != NULL) {
+		struct manager_fabric *fabric = manager->gone;
+
+		manager->gone = fabric->next;
+		manager_fabric_close(fabric);
+	}
+	if (manager->view.planner == NULL)
+		order_first(manager);
+	else if (!order_coming(manager))
+		order_next(manager);
+}
+
+// --- giving -------------------------------------------------------------------------------------
+
+static void show_plan(struct manager *manager, const struct plan_result *result)
+{
+	struct manager_view *view = &manager->view;
+	const bool is_told = manager->told_number == manager->distributor.number;
+	char number[32];
+	char text[JOURNAL_DETAIL_BYTES];
+
+	view->planner = result->planner;
+	view->plan = (struct manager_plan){
+		.number = manager->distributor.number,
+		.asked = manager->asked,
+		.planned = manager_now(manager),
+		.in_force = is_told ? manager->distributor.done : (ns_t){ 0 },
+		.switches_changed = result->switches_changed,
+		.lanes = result->lanes,
+		.rows_changed = result->rows_changed,
+		.pairs = result->pairs,
+		.unreachable = result->unreachable,
+		.engine = result->planner->engine,
+		.max_over_avg = result->max_over_avg,
+	};
+	snprintf(number, sizeof(number), "%" PRIu64, view->plan.number);
+	snprintf(text, sizeof(text),
+		 "%s, %u switches change, %" PRIu64 " of %" PRIu64 " pairs of hosts are cut off",
+		 planner_engine_names[view->plan.engine], view->plan.switches_changed,
+		 view->plan.unreachable, view->plan.pairs);
+	manager_journal(manager, JOURNAL_PLANNED, number, text);
+}
+
+// Tables of the result become those that switches are to run.
+static void take_tables(struct manager_fabric *fabric, struct plan_result *result)
+{
+	const struct topo *topo = &fabric->source.graph.topo;
+
+	for (uint32_t i = 0; i < result->switch_count; i++) {
+		switch_tables_drop(&fabric->switches[i].tables);
+		fabric->switches[i].tables = result->tables[i];
+		result->tables[i] = (struct switch_tables){ 0 };
+	}
+	topo_state_copy(topo, &result->state, &fabric->state);
+	fabric->has_refused = false;
+}
+
+static uint64_t *hashes_of(const struct switch_tables *tables, uint32_t count)
+{
+	uint64_t *hash = calloc(count + 1u, sizeof(*hash));
+
+	for (uint32_t i = 0; hash != NULL && i < count; i++)
+		hash[i] = switch_tables_hash(&tables[i]);
+	return hash;
+}
+
+// Whether these are what switches are to have already: then there is nothing to give.
+static bool is_in_use(const struct manager *manager, const uint64_t *hash)
+{
+	for (uint32_t i = 0; i < manager->distributor.switch_count; i++) {
+		const struct generation *target = &manager->distributor.at[i].target;
+
+		if (target->number == 0 || target->hash != hash[i])
+			return false;
+	}
+	return manager->distributor.refused_by == UINT32_MAX;
+}
+
+// Tables that were decided before this manager began, found again.
+static void find_again(struct manager *manager)
+{
+	struct manager_fabric *fabric = manager->fabric;
+
+	for (uint32_t i = 0; i < fabric->source.fabric.switch_count; i++)
+		switch_tables_copy(&fabric->switches[i].good, &fabric->switches[i].tables);
+}
+
+// 0, -EBUSY: not now, or -ENOMEM.
+static int give(struct manager *manager, struct plan_result *result)
+{
+	struct distributor *d = &manager->distributor;
+	const bool is_first = manager->view.planner == NULL;
+	const bool is_new = result->serial != manager->fabric->serial;
+	uint64_t *hash;
+	int rc = 0;
+
+	if (d->decided && d->waited != 0)
+		return -EBUSY;
+	hash = hashes_of(result->tables, result->switch_count);
+	if (hash == NULL)
+		return -ENOMEM;
+	if (is_new)
+		rc = manager_switch_over(manager);
+	if (rc == 0 && !is_new && is_in_use(manager, hash))
+		result->switches_changed = 0;
+	else if (rc == 0)
+		rc = distribute_plan(d, hash, manager_now(manager));
+	free(hash);
+	if (rc < 0)
+		return rc;
+	take_tables(manager->fabric, result);
+	manager->config_lanes = result->lanes;
+	if (is_first && d->decided)
+		find_again(manager);
+	show_plan(manager, result);
+	manager->asked = (ns_t){ 0 };
+	return 0;
+}
+
+// The tables of a new intent to one switch; all others keep what they are to have. The plan that
+// was made of it is made again when it is confirmed.
+static int give_canary(struct manager *manager, struct plan_result *result)
+{
+	struct distributor *d = &manager->distributor;
+	const uint32_t at = manager_find(manager, manager->canary_wish);
+	const uint32_t from = fabric_find_switch(&manager->coming->source.fabric,
+						 manager->canary_wish);
+	uint64_t *hash;
+	int rc;
+
+	if (d->decided && d->waited != 0)
+		return -EBUSY;
+	hash = calloc(d->switch_count + 1u, sizeof(*hash));
+	if (hash == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < d->switch_count; i++)
+		hash[i] = d->at[i].target.hash;
+	hash[at] = switch_tables_hash(&result->tables[from]);
+	rc = distribute_plan(d, hash, manager_now(manager));
+	free(hash);
+	if (rc < 0)
+		return rc;
+	switch_tables_copy(&manager->fabric->switches[at].tables, &result->tables[from]);
+	memcpy(manager->canary, manager->canary_wish, sizeof(manager->canary));
+	manager->view.plan.number = d->number;
+	manager->view.plan.in_force = (ns_t){ 0 };
+	manager->view.plan.switches_changed = 1;
+	manager_journal(manager, JOURNAL_HELD, manager->canary, "a new intent is on this switch");
+	return 0;
+}
+
+static void give_up(struct manager *manager, const struct plan_result *result)
+{
+	manager_journal(manager, JOURNAL_NOT_PLANNED, "", result->why);
+	if (result->serial != manager->fabric->serial) {
+		manager_forget_coming(manager);
+		return;
+	}
+	snprintf(manager->fault, sizeof(manager->fault), "%s", result->why);
+	topo_state_copy(&manager->fabric->source.graph.topo, &result->state,
+			&manager->fabric->refused);
+	manager->fabric->has_refused = true;
+	manager_show_hold(manager);
+}
+
+// An intent that was replaced or taken back while it was planned.
+static bool is_stale(const struct manager *manager, const struct plan_result *result)
+{
+	return result->serial != manager->fabric->serial &&
+	       (manager->coming == NULL || result->serial != manager->coming->serial);
+}
+
+static void take(struct manager *manager, struct plan_result *result)
+{
+	int rc;
+
+	plan_result_free(manager->pending);
+	manager->pending = NULL;
+	if (is_stale(manager, result)) {
+		plan_result_free(result);
+		return;
+	}
+	if (!result->good) {
+		give_up(manager, result);
+		plan_result_free(result);
+		return;
+	}
+	rc = manager->canary_wish[0] != '\0' && result->serial != manager->fabric->serial ?
+		     give_canary(manager, result) :
+		     give(manager, result);
+	if (rc == -EBUSY) {
+		manager->pending = result;
+		return;
+	}
+	if (rc < 0)
+		log_err("a plan cannot be given out: %s", strerror(-rc));
+	else
+		manager->fault[0] = '\0';
+	plan_result_free(result);
+	manager_show_hold(manager);
+}
+
+void manager_on_result(void *arg)
+{
+	struct manager *manager = arg;
+	struct plan_result *result = plan_thread_take(manager->thread);
+
+	if (result == NULL)
+		return;
+	take(manager, result);
+	manager_progress(manager);
+	manager_try_plan(manager);
+}
+
+// --- deciding -----------------------------------------------------------------------------------
+
+static int store_lost(struct manager *manager)
+{
+	const struct source *source = &manager->fabric->source;
+	const struct topo *topo = &source->graph.topo;
+	const struct topo_state *state = &manager->fabric->state;
+	int rc = store_clear(manager->store, STORE_LOST);
+
+	for (uint32_t i = 0; rc == 0 && i < topo->switch_count; i++) {
+		const struct store_row row = { .name = source->fabric.switches[i].name };
+
+		if (state->switch_lost[i] != 0)
+			rc = store_add(manager->store, STORE_LOST, &row);
+	}
+	for (uint32_t i = 0; rc == 0 && i < topo->link_count; i++) {
+		const struct label name = planner_link_name(&source->fabric, &source->graph, i);
+		const struct store_row row = { .name = name.text };
+
+		if (state->link_lost[i] != 0)
+			rc = store_add(manager->store, STORE_LOST, &row);
+	}
+	return rc;
+}
+
+static int store_tables(struct store *store, const char *name, const struct switch_tables *tables)
+{
+	int rc = 0;
+
+	for (uint32_t k = 0; rc == 0 && k < SWITCH_TABLE_KINDS; k++) {
+		const struct table_bytes *table = tables->table[k];
+
+		if (table == NULL)
+			continue;
+		rc = store_add(store, STORE_KEPT,
+			       &(struct store_row){ .name = name,
+						    .number = k + 1,
+						    .data = table->data,
+						    .bytes = table->size });
+	}
+	return rc;
+}
+
+// Tables of those that keep what they had cannot be made of the plan again.
+static int store_kept(struct manager *manager)
+{
+	const struct manager_fabric *fabric = manager->fabric;
+	int rc = store_clear(manager->store, STORE_KEPT);
+
+	for (uint32_t i = 0; rc == 0 && i < fabric->source.fabric.switch_count; i++) {
+		if (fabric->state.switch_lost[i] != 0 || is_canary(manager, i))
+			rc = store_tables(manager->store, fabric->source.fabric.switches[i].name,
+					  &fabric->switches[i].tables);
+	}
+	return rc;
+}
+
+static int store_hashes(struct manager *manager)
+{
+	const struct manager_fabric *fabric = manager->fabric;
+	int rc = manager->is_fresh_intent ? store_clear(manager->store, STORE_HASHES) : 0;
+
+	for (uint32_t i = 0; rc == 0 && i < fabric->source.fabric.switch_count; i++) {
+		const struct store_row row = { .name = fabric->source.fabric.switches[i].name,
+					       .number = fabric->at[i].target.hash };
+
+		if (manager->is_fresh_intent || row.number != fabric->stored[i])
+			rc = store_add(manager->store, STORE_HASHES, &row);
+	}
+	return rc;
+}
+
+static int store_decision(struct manager *manager)
+{
+	store_begin(manager->store);
+	store_set_number(manager->store, STORE_GENERATION, manager->distributor.number);
+	store_hashes(manager);
+	store_lost(manager);
+	store_kept(manager);
+	return store_commit(manager->store);
+}
+
+// On disk before a switch hears of it. What cannot be stored is tried again with the next tick.
+static void decide(struct manager *manager)
+{
+	struct manager_fabric *fabric = manager->fabric;
+	const int rc = store_decision(manager);
+
+	if (rc < 0) {
+		if (!manager->store_failed)
+			manager_journal(manager, JOURNAL_STORE_FAILED, "", strerror(-rc));
+		manager->store_failed = true;
+		return;
+	}
+	manager->store_failed = false;
+	manager->is_fresh_intent = false;
+	for (uint32_t i = 0; i < fabric->source.fabric.switch_count; i++) {
+		fabric->stored[i] = fabric->at[i].target.hash;
+		switch_tables_copy(&fabric->switches[i].good, &fabric->switches[i].tables);
+	}
+	distribute_decided(&manager->distributor, manager_now(manager));
+}
+
+// --- the end of it ------------------------------------------------------------------------------
+
+static void say_in_force(struct manager *manager)
+{
+	struct manager_plan *plan = &manager->view.plan;
+	char number[32];
+	char text[JOURNAL_DETAIL_BYTES] = "";
+
+	plan->in_force = manager->distributor.done;
+	snprintf(number, sizeof(number), "%" PRIu64, plan->number);
+	if (!ns_before(plan->in_force, plan->planned))
+		snprintf(text, sizeof(text), "%" PRIu64 " ms after it was asked for",
+			 ns_since(plan->in_force, plan->asked) / 1000000);
+	manager_journal(manager, JOURNAL_IN_FORCE, number, text);
+}
+
+// A switch said that its tables are wrong: everybody goes back, and that state is not tried again.
+static void fall_back(struct manager *manager)
+{
+	struct manager_fabric *fabric = manager->fabric;
+	const uint32_t by = manager->distributor.refused_by;
+	char number[32];
+
+	for (uint32_t i = 0; i < fabric->source.fabric.switch_count; i++)
+		switch_tables_copy(&fabric->switches[i].tables, &fabric->switches[i].good);
+	manager->config_lanes = 0;
+	topo_state_copy(&fabric->source.graph.topo, &fabric->state, &fabric->refused);
+	fabric->has_refused = true;
+	snprintf(manager->fault, sizeof(manager->fault), "%s says that its tables are wrong: %s",
+		 fabric->source.fabric.switches[by].name,
+		 strerror(manager->distributor.refused_error));
+	snprintf(number, sizeof(number), "%" PRIu64, manager->view.plan.number);
+	manager_journal(manager, JOURNAL_NOT_IN_FORCE, number, manager->fault);
+}
+
+static void look_at_end(struct manager *manager)
+{
+	const struct distributor *d = &manager->distributor;
+
+	if (manager->view.plan.number == 0 || manager->told_number == manager->view.plan.number)
+		return;
+	if (d->refused_by != UINT32_MAX) {
+		manager->told_number = manager->view.plan.number;
+		fall_back(manager);
+		manager_show_hold(manager);
+	} else if (d->decided && d->done.v != 0) {
+		manager->told_number = manager->view.plan.number;
+		say_in_force(manager);
+	}
+}
+
+void manager_progress(struct manager *manager)
+{
+	struct plan_result *pending = manager->pending;
+
+	if (distribute_wants_decision(&manager->distributor))
+		decide(manager);
+	look_at_end(manager);
+	// While the thread works on the one after it, it may be changing this one.
+	if (pending != NULL && !plan_thread_is_busy(manager->thread)) {
+		manager->pending = NULL;
+		take(manager, pending);
+		if (distribute_wants_decision(&manager->distributor))
+			decide(manager);
+	}
+	if (manager->news != NULL)
+		manager->news(manager->news_arg);
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Command line of weft-fabricd: where the intent is, where it serves and keeps its state, and how
+// careful it is. What is missing has a default; that of TLS is not to serve TCP at all, since who
+// is on the other end would not be known.
+#pragma once
+
+#include "sys/tls.h"
+
+struct options {
+	const char *intent;
+	const char *run_dir;
+	const char *state_dir;
+	const char *listen; // "IP:PORT", NULL: a unix socket alone
+	struct tls_files tls;
+	uint32_t damping_ms;
+	uint32_t mass_ppm;
+	bool log_json;
+};
+
+enum options_verdict {
+	OPTIONS_RUN,
+	OPTIONS_DONE,  // all that was asked for is printed
+	OPTIONS_WRONG, // a line on stderr says what
+};
+
+enum options_verdict options_parse(struct options *options, int argc, char **argv);
