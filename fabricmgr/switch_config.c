@@ -187,6 +187,8 @@ static void put_port(struct config_text *text, uint32_t i)
 		config_text(text, "role", "fabric");
 		config_text(text, "hello", text->options.mtu < HELLO_MTU_MIN ? "off" : "required");
 	}
+	if (config_guard(text, i)[0] != '\0')
+		config_text(text, "source_guard", "%s", config_guard(text, i));
 	if (!config_is_preset(text))
 		config_port_qos(text, port);
 	else if (config_is_free(port))
@@ -228,6 +230,7 @@ static void write_all(struct config_text *text, bool with_routes)
 	config_ports(text);
 	config_qos(text);
 	config_hosts(text);
+	config_tenants(text);
 	if (with_routes)
 		config_routes(text);
 	config_rows_end(text);

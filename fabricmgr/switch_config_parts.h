@@ -128,5 +128,8 @@ void config_buffers(struct config_text *text);
 void config_free_buffers(struct config_text *text); // beside the preset: those of ports of nobody
 void config_watchdogs(struct config_text *text);
 void config_qos(struct config_text *text);
+// Rules of tenants, and the knob source_guard of a port: "" is none.
+void config_tenants(struct config_text *text);
+const char *config_guard(const struct config_text *text, uint32_t port);
 void config_hosts(struct config_text *text);
 void config_routes(struct config_text *text);

@@ -24,6 +24,8 @@ SMALL = {
                '{ name = "bulk"; dscp = [10]; lossless = false; share = "20%"; } );',
     'lossy': 'leaf_spine = { leaves = 2; spines = 2; hosts_per_leaf = 2; }; speed = "1G"; mtu = 1500; '
              'classes = ( { name = "roce"; dscp = [26]; lossless = false; } );',
+    'tenants': 'leaf_spine = { leaves = 2; spines = 2; hosts_per_leaf = 3; }; addressing = "per_leaf"; speed = "1G"; '
+               'mtu = 1500; tenants = ( { name = "red"; hosts = "host1..host3"; } );',
     'k4': 'fat_tree = { k = 4; }; speed = "100M"; mtu = 1500; ring = 32;',
 }
 
