@@ -96,7 +96,8 @@ const char *fabric_text_repair(const json_t *status, char out[FABRIC_TEXT_BYTES]
 static void add_state(struct words *words, const json_t *status)
 {
 	const json_t *since = json_object_get(status, "in_force_for_ns");
-	const uint64_t behind = number(json_object_get(status, "switches"), "behind");
+	const json_t *switches = json_object_get(status, "switches");
+	const uint64_t behind = number(switches, "behind");
 	char time[FABRIC_TEXT_BYTES];
 
 	add(words, "%llu of epoch %llu", (unsigned long long)number(status, "generation"),
@@ -104,8 +105,11 @@ static void add_state(struct words *words, const json_t *status)
 	if (json_is_integer(since))
 		add(words, ", in force for %s",
 		    fabric_text_time((uint64_t)json_integer_value(since), time));
-	else
+	else if (behind > 0)
 		add(words, ", not in force yet: %llu switches behind", (unsigned long long)behind);
+	else
+		add(words, ", not in force yet: %s",
+		    number(switches, "there") > 0 ? "it is on its way" : "no switch has called");
 }
 
 const char *fabric_text_generation(const json_t *status, char out[FABRIC_TEXT_BYTES])

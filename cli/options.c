@@ -28,6 +28,7 @@ enum option_id {
 	OPTION_REASON,
 	OPTION_CANARY,
 	OPTION_SINCE,
+	OPTION_FORCE,
 	OPTION_HELP,
 	OPTION_VERSION,
 };
@@ -63,6 +64,7 @@ static const struct option_row rows[] = {
 	[OPTION_CANARY] = { "", "--canary", "NAME",
 			    "fabric apply: this switch first, the others when you confirm" },
 	[OPTION_SINCE] = { "", "--since", "N", "fabric events, watch: those behind number N" },
+	[OPTION_FORCE] = { "", "--force", NULL, "fabric drain: even if hosts are cut off" },
 	[OPTION_HELP] = { "-h", "--help", NULL, "print help" },
 	[OPTION_VERSION] = { "-V", "--version", NULL, "print the version" },
 };
@@ -114,6 +116,7 @@ static void set(struct options *options, enum option_id id, const char *value)
 	case OPTION_REASON: options->reason = value; break;
 	case OPTION_CANARY: options->canary = value; break;
 	case OPTION_SINCE: options->since = value; break;
+	case OPTION_FORCE: options->force = true; break;
 	case OPTION_HELP: options->help = true; break;
 	case OPTION_VERSION: options->version = true; break;
 	}

@@ -26,8 +26,9 @@ struct options {
 	const char *seconds;
 	const char *snaplen;
 	const char *reason;
-	const char *canary;   // switch; NULL: not given
-	const char *since;    // number of an event, likewise
+	const char *canary; // switch; NULL: not given
+	const char *since;  // number of an event, likewise
+	bool force;
 	uint64_t interval_ns; // between two looks; 0: not given
 	uint64_t looks;       // 0: no end
 	bool help;

@@ -76,7 +76,8 @@ static bool add_fabric(struct running *run)
 		const char *value;
 	} said[] = { { "since", options->since },
 		     { "count", options->count },
-		     { "canary", options->canary } };
+		     { "canary", options->canary },
+		     { "force", options->force ? "1" : NULL } };
 	const char *path = first_value(run);
 	const char *slash;
 	size_t bytes;

@@ -111,6 +111,7 @@ static int start_serving(struct program *program)
 	program->northbound = northbound_open(program->base, program->manager,
 					      &(struct northbound_options){
 						      .run_dir = program->options.run_dir,
+						      .port = program->options.http,
 						      .clock = now,
 					      });
 	if (program->rpc == NULL || program->northbound == NULL)

@@ -265,6 +265,7 @@ static int check_quiet(const struct manager *manager, char *why)
 
 int manager_apply(struct manager *manager, const char *path, const char *canary, char *why)
 {
+	const char *slash = strrchr(path, '/');
 	struct manager_fabric *fabric;
 	int rc = check_quiet(manager, why);
 
@@ -280,7 +281,7 @@ int manager_apply(struct manager *manager, const char *path, const char *canary,
 		manager_fabric_close(fabric);
 		return refuse(why, -ENOENT, "the new intent has no switch %s", canary);
 	}
-	return propose(manager, fabric, path, canary, false, why);
+	return propose(manager, fabric, slash != NULL ? slash + 1 : path, canary, false, why);
 }
 
 int manager_reload(struct manager *manager, FILE *errors)

@@ -2,8 +2,7 @@
 //
 // What operators order. Names are looked for here first, so that a misspelt one gets the nearest
 // there is. An intent comes as the body of a request and is read from a file of its own that only
-// the manager's user may read; what is wrong with it is told with the name that the client has for
-// it.
+// the manager's user may read, which has the name that the client has for it.
 
 #include "fabricmgr/net/northbound_part.h"
 
@@ -21,14 +20,15 @@
 #include "sys/log.h"
 #include "sys/text_json.h"
 
-enum { NAME_MAX_SHOWN = 128, PATH_BYTES = 256, HTTP_CONFLICT = 409 };
+enum { NAME_BYTES = 64, DIR_BYTES = 192, PATH_BYTES = 256, HTTP_CONFLICT = 409 };
 
 // An order on its way.
 struct ordered {
 	struct northbound *nb;
 	struct manager *manager;
 	const struct evkeyvalq *query;
-	char path[PATH_BYTES]; // of the intent that came with it; "": none did
+	char dir[DIR_BYTES];   // of the intent that came with it; "": none did
+	char path[PATH_BYTES]; // likewise
 	json_t *changes;       // lines; NULL: it has none to tell
 	char why[MANAGER_WHY_BYTES];
 };
@@ -153,43 +153,66 @@ static bool write_whole(int fd, struct evbuffer *body)
 	return true;
 }
 
-// Puts the body into a file. -errno, and there is none.
+// What the client calls it, if that can be the name of a file anywhere.
+static const char *name_of(const struct ordered *ordered)
+{
+	const char *name = word(ordered, "name");
+	const bool plain = name != NULL && name[0] != '\0' && name[0] != '.' &&
+			   strlen(name) < NAME_BYTES &&
+			   name[strspn(name, "abcdefghijklmnopqrstuvwxyz"
+					     "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")] == '\0';
+
+	return plain ? name : "intent";
+}
+
+static int write_file(const char *path, struct evbuffer *body)
+{
+	const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	bool good;
+
+	if (fd < 0)
+		return -errno;
+	good = write_whole(fd, body);
+	return close(fd) == 0 && good ? 0 : -EIO;
+}
+
+// Removes what take_intent() made.
+static void drop_intent(const struct ordered *ordered)
+{
+	if (ordered->path[0] != '\0')
+		unlink(ordered->path);
+	if (ordered->dir[0] != '\0')
+		rmdir(ordered->dir);
+}
+
+// Puts the body into a file of that name, in a directory of its own.
 static int take_intent(struct ordered *ordered, struct evhttp_request *request)
 {
 	struct evbuffer *body = evhttp_request_get_input_buffer(request);
-	int rc = 0;
-	int fd;
+	int rc;
 
 	if (evbuffer_get_length(body) == 0)
 		return refuse(ordered, -EINVAL, "the intent is missing: it is the request's body");
-	snprintf(ordered->path, PATH_BYTES, "%s/intent.XXXXXX", ordered->nb->run_dir);
-	fd = mkostemp(ordered->path, O_CLOEXEC);
-	if (fd >= 0 && write_whole(fd, body))
-		rc = close(fd) == 0 ? 0 : -errno;
-	else
-		rc = fd >= 0 ? -EIO : -errno;
-	if (rc == 0)
-		return 0;
-	if (fd >= 0)
-		unlink(ordered->path);
-	ordered->path[0] = '\0';
-	return refuse(ordered, rc, "the intent cannot be written to a file");
+	snprintf(ordered->dir, DIR_BYTES, "%s/intent.XXXXXX", ordered->nb->run_dir);
+	if (mkdtemp(ordered->dir) == NULL) {
+		rc = -errno;
+		ordered->dir[0] = '\0';
+	} else {
+		snprintf(ordered->path, PATH_BYTES, "%s/%s", ordered->dir, name_of(ordered));
+		rc = write_file(ordered->path, body);
+	}
+	return rc < 0 ? refuse(ordered, rc, "the intent cannot be written to a file") : 0;
 }
 
-// Puts the client's name of the intent in the place of the file's in a line.
+// A line about the intent begins with where it is, which is nobody's business.
 static json_t *line_json(const struct ordered *ordered, const char *line, size_t len)
 {
-	const char *name = word(ordered, "name");
-	const size_t path_len = strlen(ordered->path);
-	const bool about = path_len > 0 && len > path_len &&
-			   strncmp(line, ordered->path, path_len) == 0;
-	char shown[MANAGER_WHY_BYTES + NAME_MAX_SHOWN];
+	const size_t dir_len = strlen(ordered->dir);
+	const bool about = dir_len > 0 && len > dir_len &&
+			   strncmp(line, ordered->dir, dir_len) == 0 && line[dir_len] == '/';
+	const size_t skipped = about ? dir_len + 1 : 0;
 
-	if (!about)
-		return text_json(line, len);
-	snprintf(shown, sizeof(shown), "%.*s%.*s", NAME_MAX_SHOWN, name != NULL ? name : "intent",
-		 (int)(len - path_len), line + path_len);
-	return text_json(shown, strlen(shown));
+	return text_json(line + skipped, len - skipped);
 }
 
 // --- answers ----------------------------------------------------------------------------------
@@ -202,6 +225,7 @@ static int status_of(int error)
 	} known[] = {
 		{ -ENOENT, HTTP_NOTFOUND },
 		{ -EBUSY, HTTP_CONFLICT },
+		{ -EPERM, HTTP_CONFLICT },
 		{ -EINVAL, HTTP_BADREQUEST },
 	};
 
@@ -241,8 +265,7 @@ static void answer(struct evhttp_request *request, const struct order_row *row,
 		rc = take_intent(ordered, request);
 	if (rc == 0)
 		rc = row->order(ordered);
-	if (ordered->path[0] != '\0')
-		unlink(ordered->path);
+	drop_intent(ordered);
 	if (rc < 0) {
 		reply_refusal(request, ordered, rc);
 		return;

@@ -21,6 +21,7 @@ static const char usage[] =
 	"      --certificate FILE, --key FILE\n"
 	"                        those of the manager, whose name is weft-fabricd\n"
 	"      --revoked FILE    list of revoked certificates; read again at SIGHUP\n"
+	"      --http PORT       of 127.0.0.1, where weft's GET requests are answered as well\n"
 	"      --damping TIME    half-life of what a link's losses count (default: 10s; 0s: none)\n"
 	"      --mass SHARE      of the cables: a loss of more at once waits to be confirmed\n"
 	"                        (default: 25%; 0%: none does)\n"
@@ -42,6 +43,7 @@ enum {
 	OPTION_CERTIFICATE,
 	OPTION_KEY,
 	OPTION_REVOKED,
+	OPTION_HTTP,
 	OPTION_DAMPING,
 	OPTION_MASS,
 	OPTION_LOG,
@@ -58,6 +60,7 @@ static const struct option long_options[] = {
 	{ "certificate", required_argument, NULL, OPTION_CERTIFICATE },
 	{ "key", required_argument, NULL, OPTION_KEY },
 	{ "revoked", required_argument, NULL, OPTION_REVOKED },
+	{ "http", required_argument, NULL, OPTION_HTTP },
 	{ "damping", required_argument, NULL, OPTION_DAMPING },
 	{ "mass", required_argument, NULL, OPTION_MASS },
 	{ "log", required_argument, NULL, OPTION_LOG },
@@ -90,6 +93,18 @@ static enum options_verdict set_quantity(const char *option, enum unit unit, con
 	return OPTIONS_WRONG;
 }
 
+static enum options_verdict set_port(struct options *options, const char *text)
+{
+	uint64_t port;
+
+	if (unit_parse(UNIT_COUNT, text, strlen(text), &port) && port > 0 && port <= UINT16_MAX) {
+		options->http = (uint16_t)port;
+		return OPTIONS_RUN;
+	}
+	fprintf(stderr, "weft-fabricd: --http %s: allowed: a port, 1 to 65535\n", text);
+	return OPTIONS_WRONG;
+}
+
 static enum options_verdict set_log(struct options *options, const char *text)
 {
 	options->log_json = strcmp(text, "json") == 0;
@@ -108,6 +123,7 @@ static enum options_verdict apply(struct options *options, int option)
 	case OPTION_CERTIFICATE: return set_path(options->tls.certificate, optarg);
 	case OPTION_KEY: return set_path(options->tls.key, optarg);
 	case OPTION_REVOKED: return set_path(options->tls.revoked, optarg);
+	case OPTION_HTTP: return set_port(options, optarg);
 	case OPTION_DAMPING:
 		return set_quantity("--damping", UNIT_NS, optarg, 1000000, DAMPING_MS_MAX,
 				    &options->damping_ms);

@@ -13,6 +13,7 @@ struct options {
 	const char *state_dir;
 	const char *listen; // "IP:PORT", NULL: a unix socket alone
 	struct tls_files tls;
+	uint16_t http; // port of 127.0.0.1; 0: none
 	uint32_t damping_ms;
 	uint32_t mass_ppm;
 	bool log_json;

@@ -11,9 +11,8 @@ const char *const view_link_names[VIEW_LINKS] = {
 };
 
 const char *const view_life_names[VIEW_LIVES] = {
-	[VIEW_SWITCH_THERE] = "there",
-	[VIEW_SWITCH_HEADLESS] = "headless",
-	[VIEW_SWITCH_UNSEEN] = "unseen",
+	[VIEW_SWITCH_THERE] = "there",     [VIEW_SWITCH_HEADLESS] = "headless",
+	[VIEW_SWITCH_DEAD] = "dead",       [VIEW_SWITCH_UNSEEN] = "unseen",
 	[VIEW_SWITCH_IGNORED] = "ignored",
 };
 
@@ -58,6 +57,8 @@ enum view_life view_life(const struct manager_view *view, uint32_t at)
 {
 	if (view->source->graph.state.switch_lost[at])
 		return VIEW_SWITCH_IGNORED;
+	if (view->switches[at].dead && view->distributor->at[at].life != DISTRIBUTE_THERE)
+		return VIEW_SWITCH_DEAD;
 	switch (view->distributor->at[at].life) {
 	case DISTRIBUTE_UNSEEN: break;
 	case DISTRIBUTE_THERE: return VIEW_SWITCH_THERE;

@@ -20,6 +20,7 @@ enum view_link {
 enum view_life {
 	VIEW_SWITCH_THERE,
 	VIEW_SWITCH_HEADLESS,
+	VIEW_SWITCH_DEAD, // and all of its neighbours have lost it: planned without
 	VIEW_SWITCH_UNSEEN,
 	VIEW_SWITCH_IGNORED, // by the intent
 	VIEW_LIVES,

@@ -17,14 +17,15 @@ enum { WHAT_BYTES = 256 };
 
 static json_t *switches_json(const struct manager_view *view, const struct view_counts *counts)
 {
-	return json_pack(
-		"{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "all",
-		(int)view->source->fabric.switch_count, view_life_names[VIEW_SWITCH_THERE],
-		(int)counts->lives[VIEW_SWITCH_THERE], view_life_names[VIEW_SWITCH_HEADLESS],
-		(int)counts->lives[VIEW_SWITCH_HEADLESS], view_life_names[VIEW_SWITCH_UNSEEN],
-		(int)counts->lives[VIEW_SWITCH_UNSEEN], view_life_names[VIEW_SWITCH_IGNORED],
-		(int)counts->lives[VIEW_SWITCH_IGNORED], "behind", (int)counts->behind, "refused",
-		(int)counts->refused, "drained", (int)counts->drained);
+	json_t *json = json_pack("{s:i}", "all", (int)view->source->fabric.switch_count);
+
+	for (uint32_t i = 0; i < VIEW_LIVES; i++)
+		json_object_set_new(json, view_life_names[i],
+				    json_integer((json_int_t)counts->lives[i]));
+	json_object_set_new(json, "behind", json_integer((json_int_t)counts->behind));
+	json_object_set_new(json, "refused", json_integer((json_int_t)counts->refused));
+	json_object_set_new(json, "drained", json_integer((json_int_t)counts->drained));
+	return json;
 }
 
 static json_t *links_json(const struct manager_view *view, const struct view_counts *counts)
@@ -58,13 +59,13 @@ static json_t *repair_json(const struct manager_plan *plan)
 
 	if (plan->number == 0)
 		return json_null();
-	return json_pack("{s:I, s:I, s:o, s:i, s:i}", "number", (json_int_t)plan->number,
+	return json_pack("{s:I, s:I, s:o, s:i, s:I}", "number", (json_int_t)plan->number,
 			 "asked_to_planned_ns", (json_int_t)ns_since(plan->planned, plan->asked),
 			 "planned_to_in_force_ns",
 			 done ? json_integer((json_int_t)ns_since(plan->in_force, plan->planned)) :
 				json_null(),
 			 "switches_changed", (int)plan->switches_changed, "rows_changed",
-			 (int)plan->rows_changed);
+			 (json_int_t)plan->rows_changed);
 }
 
 static json_t *plan_json(const struct manager_plan *plan)
@@ -132,6 +133,10 @@ static void add_switch(json_t *list, const struct manager_view *view, uint32_t a
 	case VIEW_SWITCH_HEADLESS:
 		add(list, "error", name, "look whether it runs and reaches the manager",
 		    "it does not call any more; it forwards by what it has");
+		break;
+	case VIEW_SWITCH_DEAD:
+		add(list, "error", name, "start it, or put another one of its name in its place",
+		    "all of its neighbours have lost it; it is planned without");
 		break;
 	case VIEW_SWITCH_UNSEEN:
 		add(list, "warning", name, "look whether it runs and reaches the manager",

@@ -12,7 +12,16 @@
 #include "tests/rig/graph.h"
 #include "tests/table.h"
 
-enum { SWITCHES = 6, LINKS = 16, LEAF1 = 0, LEAF2 = 1, LEAF4 = 3, SPINE2 = 5, SECOND = 1000000000 };
+enum {
+	SWITCHES = 6,
+	LINKS = 16,
+	LEAF1 = 0,
+	LEAF2 = 1,
+	LEAF3 = 2,
+	LEAF4 = 3,
+	SPINE2 = 5,
+	SECOND = 1000000000
+};
 
 static const ns_t now = { 100ull * SECOND };
 
@@ -204,6 +213,8 @@ Test(fabric_view, status_of_a_fabric_in_trouble)
 
 	scene->told[LEAF1].life = DISTRIBUTE_HEADLESS;
 	scene->told[LEAF2].life = DISTRIBUTE_UNSEEN;
+	scene->told[LEAF3].life = DISTRIBUTE_HEADLESS;
+	scene->switches[LEAF3].dead = true;
 	scene->told[LEAF4].running.number = 6;
 	scene->told[SPINE2].failed = true;
 	scene->links[scene->source.graph.cable_link[3]].up = false;
@@ -211,7 +222,8 @@ Test(fabric_view, status_of_a_fabric_in_trouble)
 	status = view_status_json(&scene->view, now, 1700000000123);
 	cr_assert_eq(number_at(json_object_get(status, "switches"), "headless"), 1);
 	cr_assert_eq(number_at(json_object_get(status, "switches"), "unseen"), 1);
-	cr_assert_eq(number_at(json_object_get(status, "switches"), "there"), SWITCHES - 2);
+	cr_assert_eq(number_at(json_object_get(status, "switches"), "there"), SWITCHES - 3);
+	cr_assert_eq(number_at(json_object_get(status, "switches"), "dead"), 1);
 	cr_assert_eq(number_at(json_object_get(status, "switches"), "behind"), 1);
 	cr_assert_eq(number_at(json_object_get(status, "switches"), "refused"), 1);
 	cr_assert_eq(number_at(json_object_get(status, "links"), "down"), 1);

@@ -193,6 +193,7 @@ def managed(request):
             body['events'] = body['events'][-2 if query == 'count=2' else 0:]
         return reply(json.dumps(body).encode())
     done = {'drain?object=leaf1:Ethernet5': 'packets go other ways soon',
+            'drain?force=1&object=leaf1': 'packets go other ways soon',
             'undrain?object=leaf1:Ethernet5': 'it is planned with again',
             'freeze': 'nothing changes until it is thawed', 'thaw': 'the fabric changes again',
             'confirm': 'confirmed', f'apply?canary=leaf1&name=next.cfg {INTENT}': 'the new intent is being planned'}
