@@ -30,7 +30,8 @@ static inline bool follower_generation_before(const struct follower_generation *
 }
 
 // On disk whenever a call to the manager is made: the caller stores it, when it has changed, before
-// the next one. Tables are stored before the state that names them.
+// the next one. Tables are stored before the state that names them: when a switch starts and the
+// tables that it names as prepared are not there, nothing is.
 struct follower_state {
 	uint64_t epoch; // highest met
 	struct follower_generation running;

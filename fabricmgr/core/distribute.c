@@ -37,7 +37,7 @@ static bool is_waited(const struct distributor *d, const struct distribute_switc
 		return false;
 	if (s->life == DISTRIBUTE_UNSEEN)
 		return d->patient;
-	if (s->life != DISTRIBUTE_THERE || s->failed || !affected(s))
+	if (s->life != DISTRIBUTE_THERE || s->failed || s->slow || !affected(s))
 		return false;
 	return d->decided || !has_prepared(s);
 }
@@ -87,24 +87,29 @@ void distribute_restore(struct distributor *d, uint64_t number, const uint64_t *
 {
 	d->number = number;
 	d->used = number;
-	d->good = number;
+	d->good = true;
 	for (uint32_t i = 0; i < d->switch_count; i++) {
 		struct distribute_switch *s = &d->at[i];
 
 		s->target = (struct generation){ d->epoch, number, hash[i] };
-		s->good = s->target;
+		s->good_hash = hash[i];
 	}
 	review_all(d);
 }
 
-// Of all switches: prepare, commit or forget.
-static void begin_step(struct distributor *d, ns_t now)
+// All switches have time until `due`.
+static void begin_step(struct distributor *d, ns_t due, ns_t now)
 {
 	d->waiting = true;
-	d->due = ns_add(now, DISTRIBUTE_STEP_MS * MS);
+	d->due = due;
 	review_all(d);
 	d->news = true;
 	conclude(d, now);
+}
+
+static ns_t step_from(ns_t now)
+{
+	return ns_add(now, DISTRIBUTE_STEP_MS * MS);
 }
 
 static void begin_target(struct distribute_switch *s, struct generation target)
@@ -116,6 +121,9 @@ static void begin_target(struct distribute_switch *s, struct generation target)
 
 int distribute_plan(struct distributor *d, const uint64_t *hash, ns_t now)
 {
+	// One plan after the other, and none decided: that must end.
+	const ns_t due = d->decided ? step_from(now) : ns_min(d->due, step_from(now));
+
 	if (d->decided && d->waited != 0)
 		return -EBUSY;
 	d->number = ++d->used;
@@ -126,21 +134,26 @@ int distribute_plan(struct distributor *d, const uint64_t *hash, ns_t now)
 	d->refused_error = 0;
 	for (uint32_t i = 0; i < d->switch_count; i++)
 		begin_target(&d->at[i], (struct generation){ d->epoch, d->number, hash[i] });
-	begin_step(d, now);
+	begin_step(d, due, now);
 	return 0;
 }
 
-// Back to the last that was decided, which may be none.
+// Back to the last that was decided, which may be none: under a new number, because what some have
+// prepared meanwhile is later than the one that it had.
 static void fail(struct distributor *d, uint32_t by, int error, ns_t now)
 {
 	d->refused_by = by;
 	d->refused_error = error;
-	d->number = d->good;
 	d->decided = true;
 	d->patient = false;
-	for (uint32_t i = 0; i < d->switch_count; i++)
-		begin_target(&d->at[i], d->at[i].good);
-	begin_step(d, now);
+	d->number = d->good ? ++d->used : 0;
+	for (uint32_t i = 0; i < d->switch_count; i++) {
+		struct distribute_switch *s = &d->at[i];
+
+		begin_target(s, d->good ? (struct generation){ d->epoch, d->number, s->good_hash } :
+					  none);
+	}
+	begin_step(d, step_from(now), now);
 }
 
 bool distribute_news(struct distributor *d)
@@ -153,12 +166,15 @@ bool distribute_news(struct distributor *d)
 
 // --- calls of switches --------------------------------------------------------------------------
 
-// The record of a caller, NULL: not of this run of it.
+bool distribute_knows(const struct distributor *d, uint32_t at, uint64_t boot)
+{
+	return at < d->switch_count && d->at[at].life != DISTRIBUTE_UNSEEN &&
+	       d->at[at].boot == boot;
+}
+
 static struct distribute_switch *caller(struct distributor *d, uint32_t at, uint64_t boot)
 {
-	if (at >= d->switch_count || d->at[at].life == DISTRIBUTE_UNSEEN || d->at[at].boot != boot)
-		return NULL;
-	return &d->at[at];
+	return distribute_knows(d, at, boot) ? &d->at[at] : NULL;
 }
 
 static void hear(struct distribute_switch *s, ns_t now)
@@ -172,13 +188,19 @@ static void hear(struct distribute_switch *s, ns_t now)
 static void take(struct distribute_switch *s, const struct generation *running,
 		 const struct generation *prepared)
 {
+	const bool had_prepared = has_prepared(s);
+
 	if (generation_before(running, &s->running))
 		return;
+	if (!generation_equal(running, &s->running))
+		s->slow = false;
 	s->running = *running;
-	if (!has_prepared(s))
+	if (!had_prepared)
 		s->prepared = *prepared;
 	if (!generation_before(&s->running, &s->prepared))
 		s->prepared = none;
+	if (!had_prepared && has_prepared(s))
+		s->slow = false;
 	if (!affected(s))
 		s->whole = false;
 }
@@ -245,7 +267,8 @@ static enum distribute_step step_of_unaffected(const struct distributor *d,
 					       const struct distribute_switch *s,
 					       struct generation *generation)
 {
-	if (s->prepared.number != 0) {
+	// A late call may have said that it runs these tables: the target is not taken from it.
+	if (s->prepared.number != 0 && !has_prepared(s)) {
 		*generation = s->prepared;
 		return DISTRIBUTE_FORGET;
 	}
@@ -339,6 +362,16 @@ void distribute_heard(struct distributor *d, uint32_t at, uint64_t boot, ns_t no
 
 // --- time and decision --------------------------------------------------------------------------
 
+// Who has not come so far is not waited for next time either.
+static void give_up_waiting(struct distributor *d)
+{
+	for (uint32_t i = 0; i < d->switch_count; i++)
+		d->at[i].slow |= d->at[i].waited && d->at[i].life == DISTRIBUTE_THERE;
+	d->waiting = false;
+	d->patient = false;
+	review_all(d);
+}
+
 bool distribute_tick(struct distributor *d, ns_t now, ns_t *next)
 {
 	bool changed = false;
@@ -358,11 +391,8 @@ bool distribute_tick(struct distributor *d, ns_t now, ns_t *next)
 		changed = true;
 		review(d, s);
 	}
-	if (d->waited != 0 && !ns_before(now, d->due)) {
-		d->waiting = false;
-		d->patient = false;
-		review_all(d);
-	}
+	if (d->waited != 0 && !ns_before(now, d->due))
+		give_up_waiting(d);
 	if (d->waited != 0)
 		*next = ns_min(*next, d->due);
 	conclude(d, now);
@@ -387,10 +417,10 @@ void distribute_decided(struct distributor *d, ns_t now)
 		return;
 	d->decided = true;
 	d->patient = false;
-	d->good = d->number;
+	d->good = true;
 	for (uint32_t i = 0; i < d->switch_count; i++)
-		d->at[i].good = d->at[i].target;
-	begin_step(d, now);
+		d->at[i].good_hash = d->at[i].target.hash;
+	begin_step(d, step_from(now), now);
 }
 
 bool distribute_everywhere(const struct distributor *d, const uint8_t *lost)
@@ -398,7 +428,8 @@ bool distribute_everywhere(const struct distributor *d, const uint8_t *lost)
 	for (uint32_t i = 0; i < d->switch_count; i++) {
 		if (lost != NULL && lost[i] != 0)
 			continue;
-		if (d->at[i].target.number == 0 || affected(&d->at[i]))
+		if (d->at[i].target.number == 0 ||
+		    !generation_equal(&d->at[i].running, &d->at[i].target))
 			return false;
 	}
 	return true;

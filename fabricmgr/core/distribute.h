@@ -32,7 +32,7 @@
 // no room or memory, and none at all longer than DISTRIBUTE_STEP_MS for each step: whatever a
 // switch does or says, plans go on, and it is told what is in force when it calls. Only one that
 // says in time that its tables are wrong (distribute_error_is_of_tables()) makes the generation
-// fail: then all forget it and the last good one stays.
+// fail: then all forget it and the last good one stays, by a new number.
 //
 // Turn maps. While no plan changes them, safety does not depend on any of this: whatever mix of
 // tables is in force, the turn map keeps it free of loops and deadlock (docs/routing.md). A mix of
@@ -42,17 +42,19 @@
 // set, of the turns that both have: together with either it is that one. So a plan that changes
 // turn maps is given in one of two ways:
 //
-//	the new turns close no cycle together with all that may be in force: as any other plan
-//	otherwise: first a plan with the turns that all have; when distribute_everywhere() says
-//	that no switch forwards by another, and DISTRIBUTE_DRAIN_MS later, when no packet waits
-//	for a turn that it was given before, the plan with the new ones
+//	turn_mix_safe() of its turns and all that may be in force (routing/turn_mix.h): as any other
+//	otherwise: first a plan of the same ways with the turns that all have, turn_mix_common();
+//	when distribute_everywhere() says that no switch forwards by another, and
+//	DISTRIBUTE_DRAIN_MS later, when no packet waits for a turn that it was given before, the
+//	plan with the new ones
 //
 // Turns that may be in force are those of all plans that were decided since
-// distribute_everywhere() last was true, over restarts of the manager.
+// distribute_everywhere() was last true for DISTRIBUTE_DRAIN_MS, over restarts of the manager: they
+// are stored with the decision.
 
 enum {
 	DISTRIBUTE_SILENCE_MS = 3000, // without a call: headless
-	DISTRIBUTE_STEP_MS = 2000,    // of all together: then nobody is waited for
+	DISTRIBUTE_STEP_MS = 2000,    // of all together: then nobody is waited for any more
 	DISTRIBUTE_DRAIN_MS = 500,    // a packet that waits longer is the PFC watchdog's
 };
 
@@ -93,10 +95,11 @@ struct distribute_switch {
 	struct generation running;  // as it last said; number 0: none
 	struct generation prepared; // likewise
 	struct generation target;   // that it is to run; number 0: there is no plan
-	struct generation good;     // that was last decided
+	uint64_t good_hash;         // of what was last decided for it, if distributor.good
 	bool failed;                // it could not do its step; asked again after a hello or plan
 	int error;                  // why, an errno
 	bool whole;                 // it could not use a delta: send tables whole
+	bool slow;                  // was waited for in vain: not again before it does a step
 	bool waited;                // counted in distributor.waited
 };
 
@@ -104,7 +107,7 @@ struct distributor {
 	uint64_t epoch;  // of this manager
 	uint64_t number; // of the generation that is being distributed or in force
 	uint64_t used;   // highest number that was given
-	uint64_t good;   // number of the last decided
+	bool good;       // something was decided: good_hash of each switch
 	uint32_t switch_count;
 	struct distribute_switch *at; // [switch_count]
 	bool decided;                 // `number` is only completed
@@ -129,8 +132,9 @@ void distribute_init(struct distributor *d, uint64_t epoch, struct distribute_sw
 void distribute_restore(struct distributor *d, uint64_t number, const uint64_t *hash);
 
 // A new plan: `hash` has for each switch the hash of what it is to get. The generation before, if
-// it was not decided, is forgotten. -EBUSY: the one before is decided but not yet complete on
-// switches that are there, try again after the next news.
+// it was not decided, is forgotten, and what is left of its time is that of the new one, so that
+// plans that follow each other closely come to a decision. -EBUSY: the one before is decided but
+// not yet complete on switches that are waited for, try again after the next news.
 int distribute_plan(struct distributor *d, const uint64_t *hash, ns_t now);
 
 // True when the caller has something to do since it was last asked, after any of the calls below:
@@ -140,8 +144,10 @@ bool distribute_news(struct distributor *d);
 
 // --- calls of switches --------------------------------------------------------------------------
 //
-// `running` and `prepared` may be NULL: none. A call of another boot than that of the last hello is
-// answered by nothing and says nothing. The caller knows from certificates who is calling.
+// `running` and `prepared` may be NULL: none. The caller knows from certificates who is calling. A
+// call of another boot than that of the last hello says nothing and has nothing to do: the caller
+// answers it with an error, so that the switch says hello.
+bool distribute_knows(const struct distributor *d, uint32_t at, uint64_t boot);
 
 // A switch says who it is. False: refused, `why` is why: another run of it that is younger is
 // there, or it follows a manager of a later epoch, or one that gives other numbers in this epoch.
@@ -175,13 +181,14 @@ void distribute_heard(struct distributor *d, uint32_t at, uint64_t boot, ns_t no
 // call again.
 bool distribute_tick(struct distributor *d, ns_t now, ns_t *next);
 
-// Every switch that must has prepared: the caller stores (number, hashes), then says so. Nothing
-// happens when there is nothing to decide any more.
+// Every switch that must has prepared: the caller stores (number, hashes, and the turns that may
+// be in force from now on), then says so, without another call in between.
 bool distribute_wants_decision(const struct distributor *d);
 void distribute_decided(struct distributor *d, ns_t now);
 
-// Whether every switch, also those that are not there, runs what it is to run. `lost`
-// [switch_count], NULL: none, are those that forward nothing: all neighbours say so.
+// Whether every switch, also those that are not there, runs what it is to run, by name too: then it
+// can run nothing that is older any more. `lost` [switch_count], NULL: none, are those that forward
+// nothing: all neighbours say so.
 bool distribute_everywhere(const struct distributor *d, const uint8_t *lost);
 
 // Whether an error of a switch says that nobody should use the plan: the tables are wrong, not the

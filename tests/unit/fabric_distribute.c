@@ -181,7 +181,8 @@ Test(distribute, acks_say_what_fetches_say)
 			     at == 1);
 		cr_assert_eq(fetch(b, at, AT(16), &got), DISTRIBUTE_NOTHING, "says less: late");
 	}
-	cr_assert(distribute_everywhere(&b->d, NULL));
+	cr_assert_not(distribute_everywhere(&b->d, NULL), "one has an older name");
+	follow_all(b, AT(17));
 }
 
 Test(distribute, a_plan_before_the_decision_replaces_the_last)
@@ -271,14 +272,55 @@ Test(distribute, slow_ones_hold_nobody_up_for_long)
 	distribute_heard(&b->d, 1, BOOT, AT(2009));
 	cr_assert(distribute_tick(&b->d, AT(2010), &next));
 	decide(b, AT(2010));
+	// Nor is it waited for again, before it has done something.
+	cr_assert_eq(b->d.waited, 1);
+	cr_assert_eq(distribute_plan(&b->d, hash_1, AT(2010)), -EBUSY);
 	follow(b, 0, AT(2011));
-	cr_assert_eq(distribute_plan(&b->d, hash_1, AT(4009)), -EBUSY);
-	distribute_heard(&b->d, 1, BOOT, AT(4009));
-	cr_assert(distribute_tick(&b->d, AT(4010), &next));
-	cr_assert_eq(b->d.done.v, AT(4010).v);
+	cr_assert_eq(b->d.done.v, AT(2011).v);
 	cr_assert_not(distribute_everywhere(&b->d, NULL));
-	cr_assert_eq(follow(b, 1, AT(4011)), 2, "it is told all the same");
+	cr_assert_eq(distribute_plan(&b->d, (const uint64_t[]){ 13, 23, 31 }, AT(2012)), 0);
+	cr_assert_eq(follow(b, 1, AT(2013)), 1, "it is told all the same");
+	follow(b, 0, AT(2013));
+	decide(b, AT(2014));
+	cr_assert_eq(b->d.waited, 2);
+	follow(b, 0, AT(2015));
+	distribute_heard(&b->d, 1, BOOT, AT(4013));
+	cr_assert(distribute_tick(&b->d, AT(4014), &next));
+	cr_assert_eq(b->d.done.v, AT(4014).v);
+	follow_all(b, AT(4015));
 	cr_assert(distribute_everywhere(&b->d, NULL));
+}
+
+// One plan every second, and a switch that is slow: what is left of the time goes on.
+Test(distribute, plans_in_a_row_come_to_a_decision)
+{
+	struct bench *b = make_running();
+	ns_t next;
+
+	cr_assert_eq(distribute_plan(&b->d, hash_2, AT(10)), 0);
+	cr_assert_eq(distribute_plan(&b->d, (const uint64_t[]){ 13, 23, 31 }, AT(1010)), 0);
+	follow(b, 0, AT(1011));
+	distribute_heard(&b->d, 1, BOOT, AT(1011));
+	distribute_tick(&b->d, AT(1011), &next);
+	cr_assert_eq(next.v, AT(2010).v);
+	cr_assert_not(distribute_wants_decision(&b->d));
+	cr_assert(distribute_tick(&b->d, next, &next));
+	decide(b, AT(2010));
+}
+
+// A call from before that comes late says that it runs what it is to run.
+Test(distribute, the_target_is_not_taken_away)
+{
+	struct bench *b = make_running();
+	struct generation got, late;
+
+	late = gen(EPOCH, 1, 12);
+	b->at[0].running = gen(EPOCH, 1, 99);
+	b->running[0] = gen(EPOCH, 1, 99);
+	cr_assert_eq(distribute_plan(&b->d, hash_2, AT(10)), 0);
+	cr_assert_eq(fetch(b, 0, AT(11), &got), DISTRIBUTE_PREPARE);
+	cr_assert_eq(distribute_fetch(&b->d, 0, BOOT, &late, &got, AT(12), &got),
+		     DISTRIBUTE_NOTHING);
 }
 
 // A restart between prepare and ack: what it kept says that it has done so.
@@ -351,9 +393,9 @@ static const struct {
 	bool fails;                // the generation
 	enum distribute_step next; // that the switch is asked
 } error_rows[] = {
-	{ "tables that are wrong", DISTRIBUTE_PREPARE, EINVAL, true, DISTRIBUTE_NOTHING },
+	{ "tables that are wrong", DISTRIBUTE_PREPARE, EINVAL, true, DISTRIBUTE_COMMIT },
 	{ "tables that are wrong, said otherwise", DISTRIBUTE_PREPARE, -EBADMSG, true,
-	  DISTRIBUTE_NOTHING },
+	  DISTRIBUTE_COMMIT },
 	{ "no room", DISTRIBUTE_PREPARE, ENOSPC, false, DISTRIBUTE_NOTHING },
 	{ "no base for a delta", DISTRIBUTE_PREPARE, ESTALE, false, DISTRIBUTE_PREPARE },
 	{ "nothing prepared", DISTRIBUTE_COMMIT, ENOENT, false, DISTRIBUTE_PREPARE },
@@ -401,11 +443,12 @@ Test(distribute, after_a_failure_the_last_good_stays)
 	cr_assert_not(distribute_wants_decision(&b->d));
 	cr_assert_eq(fetch(b, 0, AT(14), &got), DISTRIBUTE_FORGET);
 	follow_all(b, AT(15));
+	follow_all(b, AT(15));
+	// By a number above that of what some had prepared.
 	for (uint32_t at = 0; at < SWITCHES; at++)
-		check_runs(b, at, 1, hash_1[at]);
-	// Its number is not used again.
+		check_runs(b, at, 3, hash_1[at]);
 	cr_assert_eq(distribute_plan(&b->d, hash_2, AT(16)), 0);
-	cr_assert_eq(b->d.number, 3);
+	cr_assert_eq(b->d.number, 4);
 	cr_assert_eq(b->d.refused_by, UINT32_MAX);
 }
 
