@@ -374,12 +374,12 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
 		rpc_conn_end(conn);
 }
 
-static int64_t monotonic_s(void)
+int64_t rpc_conn_now_ms(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 // With TLS a connection is a guest's at first.
@@ -410,7 +410,7 @@ bool rpc_conn_open(struct rpc_server *server, struct bufferevent *bev, const str
 		.server = server,
 		.bev = bev,
 		.ssl = bufferevent_openssl_get_ssl(bev),
-		.since = monotonic_s(),
+		.since_ms = rpc_conn_now_ms(),
 		.expiry = INT64_MAX,
 	};
 	conn->call.conn = conn;

@@ -40,7 +40,7 @@ struct rpc_conn {
 	struct rpc_server *server;
 	struct bufferevent *bev;
 	SSL *ssl;            // NULL: on the unix socket; the bufferevent's
-	int64_t since;       // seconds of the monotonic clock
+	int64_t since_ms;    // of the monotonic clock
 	int64_t expiry;      // of its certificate, seconds since 1970
 	uint32_t looked;     // at its certificate, as rpc_server.looks counts
 	struct event *timer; // of the state
@@ -78,7 +78,10 @@ struct rpc_server {
 // Takes a bufferevent over, with TLS or without. False: no memory, and it is released.
 bool rpc_conn_open(struct rpc_server *server, struct bufferevent *bev, const struct sockaddr *at);
 
-// Likewise, with a line in the log.
+// Of the monotonic clock.
+int64_t rpc_conn_now_ms(void);
+
+// Ends it with a line in the log.
 void rpc_conn_refuse(struct rpc_conn *conn, const char *why);
 
 // A guest has left, or has shown a certificate: there is room for another. Of rpc_server.c.

@@ -12,6 +12,7 @@
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,7 +28,7 @@ enum {
 	// Those who have not shown a certificate yet cost memory as well; who is slow makes room
 	// for others when there are so many.
 	GUEST_COUNT_MAX = 256,
-	GUEST_S = 2,
+	GUEST_MS = 2000,
 };
 
 enum { LISTENER_UNIX, LISTENER_TCP, LISTENER_COUNT };
@@ -66,25 +67,33 @@ void rpc_server_welcome(struct rpc_server *server)
 		set_listening(server, LISTENER_TCP, true);
 }
 
-static int64_t monotonic_s(void)
+// Who has been a guest for long, and not because this end has not read what it said.
+static struct rpc_conn *slow_guest(const struct rpc_server *server)
 {
-	struct timespec now;
+	const int64_t now = rpc_conn_now_ms();
+	struct rpc_conn *guest;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
+	TAILQ_FOREACH(guest, &server->guests, entry) {
+		int waiting = 0;
+
+		if (now - guest->since_ms < GUEST_MS)
+			return NULL;
+		ioctl(bufferevent_getfd(guest->bev), FIONREAD, &waiting);
+		if (waiting == 0)
+			return guest;
+	}
+	return NULL;
 }
 
-// With too many guests the next ones wait in the kernel until one of these has left; who has been
-// one for long does.
+// With too many guests the next ones wait in the kernel until one of these has left; those that are
+// slow do.
 static void limit_guests(struct rpc_server *server)
 {
-	struct rpc_conn *longest = TAILQ_FIRST(&server->guests);
+	struct rpc_conn *slow;
 
-	if (server->guest_count < GUEST_COUNT_MAX)
-		return;
-	if (monotonic_s() - longest->since >= GUEST_S) {
-		rpc_conn_refuse(longest, "slow with its TLS handshake, and others wait");
-	} else {
+	while (server->guest_count >= GUEST_COUNT_MAX && (slow = slow_guest(server)) != NULL)
+		rpc_conn_refuse(slow, "slow with its TLS handshake, and others wait");
+	if (server->guest_count >= GUEST_COUNT_MAX) {
 		set_listening(server, LISTENER_TCP, false);
 		rest(server);
 	}

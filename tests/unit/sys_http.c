@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Replies as a switch, a proxy or an enemy may write them: whole, in pieces, chunked, lying about
-// their length. Every reply is also fed byte by byte, and no prefix of it may pass as whole.
+// their length. Every reply is also fed byte by byte, and no prefix of it may pass as whole. Heads
+// of requests, likewise.
 
 #include "sys/http.h"
 
@@ -114,5 +115,61 @@ TABLE_TEST(http, other, row, other_rows)
 		cr_expect_arr_eq(reply.body, "hello", reply.body_bytes, "%s", row->what);
 	else
 		cr_expect_null(reply.body, "%s", row->what);
+	free(copy);
+}
+
+#define POST "POST /.rpc.ack HTTP/1.1\r\n"
+
+static const struct {
+	const char *what;
+	const char *text;
+	enum http_verdict want;
+	size_t length; // of the body
+	bool close;
+} requests[] = {
+	{ "a request", POST "Content-Length: 5\r\n\r\nhello", HTTP_DONE, 5, false },
+	{ "with other headers", POST "Host: x\r\nContent-Length: 5\r\nX: y\r\n\r\n", HTTP_DONE, 5,
+	  false },
+	{ "the last", POST "Connection: Close\r\nContent-Length: 0\r\n\r\n", HTTP_DONE, 0, true },
+	{ "HTTP/1.0", "POST /.rpc.ack HTTP/1.0\r\nContent-Length: 1\r\n\r\na", HTTP_DONE, 1, true },
+	{ "HTTP/1.0 that goes on",
+	  "POST /.rpc.ack HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: 1\r\n\r\na",
+	  HTTP_DONE, 1, false },
+	{ "no end yet", POST "Content-Length: 5\r\n", HTTP_MORE, 0, false },
+	{ "nothing", "", HTTP_MORE, 0, false },
+	{ "no version", "POST /.rpc.ack\r\n\r\n", HTTP_BAD, 0, false },
+	{ "another version", "POST /.rpc.ack HTTP/2.0\r\n\r\n", HTTP_BAD, 0, false },
+	{ "more behind the version", "POST /.rpc.ack HTTP/1.1 x\r\n\r\n", HTTP_BAD, 0, false },
+	{ "no target", "POST  HTTP/1.1\r\n\r\n", HTTP_BAD, 0, false },
+	{ "no method", " /.rpc.ack HTTP/1.1\r\n\r\n", HTTP_BAD, 0, false },
+	{ "a reply", OK "Content-Length: 0\r\n\r\n", HTTP_BAD, 0, false },
+	{ "two lengths", POST "Content-Length: 1\r\nContent-Length: 1\r\n\r\n", HTTP_BAD, 0,
+	  false },
+	{ "a length that overflows", POST "Content-Length: 18446744073709551617\r\n\r\n", HTTP_BAD,
+	  0, false },
+	{ "a length and chunks", POST "Content-Length: 0\r\n" CHUNKED, HTTP_BAD, 0, false },
+};
+
+TABLE_TEST(http, request, row, requests)
+{
+	const size_t len = strlen(row->text);
+	char *copy = malloc(len + 1);
+	struct http_head head;
+
+	memcpy(copy, row->text, len);
+	for (size_t i = 0; i < len; i++)
+		cr_assert_neq(http_parse_request(copy, i, &head),
+			      row->want == HTTP_BAD ? HTTP_DONE : HTTP_BAD, "%s: %zu", row->what,
+			      i);
+	cr_assert_eq(http_parse_request(copy, len, &head), row->want, "%s", row->what);
+	if (row->want == HTTP_DONE) {
+		cr_expect_eq(head.length, row->length, "%s", row->what);
+		cr_expect_eq(head.close, row->close, "%s", row->what);
+		cr_expect_eq(head.bytes, (size_t)(strstr(row->text, "\r\n\r\n") + 4 - row->text));
+		cr_expect_eq(head.method_bytes, strlen("POST"));
+		cr_expect_arr_eq(head.method, "POST", head.method_bytes);
+		cr_expect_eq(head.target_bytes, strlen("/.rpc.ack"));
+		cr_expect_arr_eq(head.target, "/.rpc.ack", head.target_bytes);
+	}
 	free(copy);
 }

@@ -596,3 +596,48 @@ Test(rpc_net, does_not_wait)
 	close(fd);
 	stop(&s);
 }
+
+// A request has its time as a whole: what trickles in does not buy more.
+Test(rpc_net, too_slow)
+{
+	struct timeval first, later;
+	struct rpc_conn *conn;
+	char text[TEXT_MAX];
+	struct scene s;
+	int fd;
+
+	start(&s);
+	start_server(&s);
+	fd = connect_raw(&s);
+	for (uint32_t i = 0; i < 3; i++) {
+		cr_assert_eq(send(fd, &ACK[i], 1, 0), 1);
+		do {
+			event_base_loop(s.base, EVLOOP_ONCE);
+			conn = TAILQ_FIRST(&s.server->conns);
+		} while (conn == NULL ||
+			 evbuffer_get_length(bufferevent_get_input(conn->bev)) <= i);
+		cr_assert(evtimer_pending(conn->timer, &later));
+		if (i == 0)
+			first = later;
+		cr_assert(evutil_timercmp(&first, &later, ==), "%u", i);
+	}
+	event_active(conn->timer, EV_TIMEOUT, 0);
+	read_raw(&s, fd, text);
+	cr_assert_str_eq(text, "");
+	cr_assert_eq(s.server->conn_count, 0);
+	close(fd);
+	stop(&s);
+}
+
+// Who waits for an answer of a handler may wait for as long as that takes.
+Test(rpc_net, no_time_for_a_long_poll)
+{
+	struct scene s;
+
+	start(&s);
+	start_server(&s);
+	begin_fetch(&s, 0);
+	run(&s);
+	cr_assert_not(evtimer_pending(TAILQ_FIRST(&s.server->conns)->timer, NULL));
+	stop(&s);
+}
