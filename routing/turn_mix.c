@@ -214,3 +214,44 @@ int turn_mix_common(const struct topo *topo, const struct turn_rules *a, const s
 	merge_exceptions(b, a, common);
 	return 0;
 }
+
+// --- what a plan is given with ------------------------------------------------------------------
+
+static int may_join(const struct topo *topo, const struct turn_rules *plan,
+		    const struct turn_rules *const *in_force, uint32_t count, struct arena *scratch,
+		    bool *may)
+{
+	const size_t mark = arena_mark(scratch);
+	const struct turn_rules **all = arena_take_raw(scratch, count + 1u, sizeof(*all));
+	uint32_t others = 0;
+	int rc = -ENOMEM;
+
+	for (uint32_t i = 0; i < count && all != NULL; i++) {
+		if (!turn_mix_same(topo, plan, in_force[i]))
+			all[1 + others++] = in_force[i];
+	}
+	*may = true;
+	if (all != NULL) {
+		all[0] = plan;
+		rc = others == 0 ? 0 : turn_mix_safe(topo, all, 1 + others, scratch, may);
+	}
+	arena_release(scratch, mark);
+	return rc;
+}
+
+int turn_mix_choose(const struct topo *topo, const struct turn_rules *plan,
+		    const struct turn_rules *const *in_force, uint32_t count, struct arena *keep,
+		    struct arena *scratch, struct turn_rules *chosen, bool *between)
+{
+	bool may;
+	int rc = may_join(topo, plan, in_force, count, scratch, &may);
+
+	*chosen = *plan;
+	*between = rc == 0 && !may;
+	for (uint32_t i = 0; i < count && *between && rc == 0; i++) {
+		const struct turn_rules with = *chosen;
+
+		rc = turn_mix_common(topo, &with, in_force[i], keep, chosen);
+	}
+	return rc;
+}

@@ -21,3 +21,11 @@ int turn_mix_safe(const struct topo *topo, const struct turn_rules *const *rules
 // The turns that both have, on the lanes of both. 0, -ENOMEM, or -EOVERFLOW: too many classes.
 int turn_mix_common(const struct topo *topo, const struct turn_rules *a, const struct turn_rules *b,
 		    struct arena *keep, struct turn_rules *common);
+
+// The turns that a plan can be given with while each of `in_force` may be in force somewhere: its
+// own, `plan`; or, when these could close a cycle with the others, the ones that all have. Then
+// *between is true: the plan is to be given again when nothing older is in force any more. What
+// is chosen may share memory with `plan`. 0, -ENOMEM, or -EOVERFLOW as above.
+int turn_mix_choose(const struct topo *topo, const struct turn_rules *plan,
+		    const struct turn_rules *const *in_force, uint32_t count, struct arena *keep,
+		    struct arena *scratch, struct turn_rules *chosen, bool *between);

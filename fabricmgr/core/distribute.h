@@ -40,17 +40,17 @@
 // turns of one of them, so any mix allows a part of both. Losses that only add turns, as those of a
 // Torus do, and returns that only take some away, are of that kind. For others there is a third
 // set, of the turns that both have: together with either it is that one. So a plan that changes
-// turn maps is given in one of two ways:
+// turn maps is given in one of two ways, which turn_mix_choose() (routing/turn_mix.h) says:
 //
-//	turn_mix_safe() of its turns and all that may be in force (routing/turn_mix.h): as any other
-//	otherwise: first a plan of the same ways with the turns that all have, turn_mix_common();
-//	when distribute_everywhere() says that no switch forwards by another, and
-//	DISTRIBUTE_DRAIN_MS later, when no packet waits for a turn that it was given before, the
-//	plan with the new ones
+//	with its own turns, when they close no cycle with those that may be in force: as any other
+//	else a plan of the same ways with the turns that all have goes first; when
+//	distribute_everywhere() says that no switch forwards by another, and DISTRIBUTE_DRAIN_MS
+//	later, when no packet waits for a turn that it was given before, the plan is given again
 //
-// Turns that may be in force are those of all plans that were decided since
-// distribute_everywhere() was last true for DISTRIBUTE_DRAIN_MS, over restarts of the manager: they
-// are stored with the decision.
+// Turns that may be in force are those of all plans that were decided since the last time that
+// distribute_everywhere() was true for DISTRIBUTE_DRAIN_MS, over restarts of the manager too. A
+// manager that has kept only those of the last decided plan gives no turns that are not among
+// them until then (turn_mix_common()): they could be mixed with whatever else is in force.
 
 enum {
 	DISTRIBUTE_SILENCE_MS = 3000, // without a call: headless

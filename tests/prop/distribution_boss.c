@@ -113,18 +113,13 @@ static void give(struct world *w, struct world_boss *b, uint32_t plan)
 
 static void give_wanted(struct world *w, struct world_boss *b)
 {
-	uint32_t between;
+	uint32_t plan;
 
 	if (b->wanted == PLANS_MAX || ns_before(w->now, b->retry))
 		return;
-	if (plans_may_mix(w->plans, b->wanted, b->mix, b->mix_count)) {
-		give(w, b, b->wanted);
-		return;
-	}
-	between = plans_between(w->plans, b->wanted, b->mix, b->mix_count);
-	// The last one may do as well, if it has become known to be everywhere.
-	w->counts.between += between != b->plan;
-	give(w, b, between);
+	plan = plans_choose(w->plans, b->wanted, b->mix, b->mix_count);
+	w->counts.between += plan != b->wanted && plan != b->plan;
+	give(w, b, plan);
 }
 
 static void fail(struct world *w, struct world_boss *b)

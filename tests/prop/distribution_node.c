@@ -25,6 +25,11 @@ static void put(struct world *w, uint64_t after_ns, enum world_event_kind kind, 
 	world_put(w, after_ns, kind, at, w->node[at].boot, NULL);
 }
 
+static uint64_t work_ns(struct world *w)
+{
+	return w->steady_ns != 0 ? 0 : rng_below(w->rng, WORK_MOST_US) * 1000ull;
+}
+
 // What it has shown to be in force, or has said, it has for ever.
 static void check_kept(const struct world_node *n)
 {
@@ -155,7 +160,7 @@ static void work(struct world *w, uint32_t at)
 	if (task == FOLLOWER_APPLY && !n->in_grace) {
 		put_in_force(w, at);
 		n->in_grace = true;
-		put(w, rng_below(w->rng, WORK_MOST_US) * 1000ull, WORLD_NODE_WORKS, at);
+		put(w, work_ns(w), WORLD_NODE_WORKS, at);
 		return;
 	}
 	n->in_grace = false;
@@ -204,7 +209,7 @@ static void take(struct world *w, uint32_t at, const struct world_message *m)
 	cr_assert(late || n->f.ack_step != FABRIC_STEP_COMMIT || m->step != FABRIC_STEP_COMMIT,
 		  "was told to commit what it does not have");
 	if (task != FOLLOWER_NOTHING)
-		put(w, rng_below(w->rng, WORK_MOST_US) * 1000ull, WORLD_NODE_WORKS, at);
+		put(w, work_ns(w), WORLD_NODE_WORKS, at);
 	else if (!busy)
 		call_later(w, at);
 }

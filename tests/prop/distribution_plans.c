@@ -97,31 +97,18 @@ uint32_t plans_for(struct plans *plans, const struct topo_state *state)
 	return keep_plan(plans, &plans->planner.plan);
 }
 
-uint32_t plans_between(struct plans *plans, uint32_t plan, const uint32_t *others, uint32_t count)
+uint32_t plans_choose(struct plans *plans, uint32_t plan, const uint32_t *others, uint32_t count)
 {
-	struct plan between = plans->at[plan].plan;
-
-	for (uint32_t i = 0; i < count; i++) {
-		const struct turn_rules with = between.turns;
-
-		cr_assert_eq(turn_mix_common(&plans->graph.topo, &with,
-					     &plans->at[others[i]].plan.turns, &plans->keep,
-					     &between.turns),
-			     0);
-	}
-	return keep_plan(plans, &between);
-}
-
-bool plans_may_mix(struct plans *plans, uint32_t plan, const uint32_t *others, uint32_t count)
-{
-	const struct turn_rules *rules[PLANS_MAX] = { &plans->at[plan].plan.turns };
-	bool safe;
+	const struct turn_rules *rules[PLANS_MAX];
+	struct plan chosen = plans->at[plan].plan;
+	bool between;
 
 	for (uint32_t i = 0; i < count; i++)
-		rules[1 + i] = &plans->at[others[i]].plan.turns;
-	cr_assert_eq(turn_mix_safe(&plans->graph.topo, rules, 1 + count, &plans->scratch, &safe),
+		rules[i] = &plans->at[others[i]].plan.turns;
+	cr_assert_eq(turn_mix_choose(&plans->graph.topo, &plans->at[plan].plan.turns, rules, count,
+				     &plans->keep, &plans->scratch, &chosen.turns, &between),
 		     0);
-	return safe;
+	return between ? keep_plan(plans, &chosen) : plan;
 }
 
 const struct packed_table *plans_table(const struct plans *plans, uint32_t at, uint64_t hash)

@@ -36,11 +36,9 @@ void plans_make(struct plans *plans, enum plans_fabric kind);
 // A plan for a state, its number; PLANS_MAX: the engine refuses. Plan 0 has lost nothing.
 uint32_t plans_for(struct plans *plans, const struct topo_state *state);
 
-// The same ways with the turns that it has in common with the others only.
-uint32_t plans_between(struct plans *plans, uint32_t plan, const uint32_t *others, uint32_t count);
-
-// Whether the turns of a plan may be mixed with those of the others.
-bool plans_may_mix(struct plans *plans, uint32_t plan, const uint32_t *others, uint32_t count);
+// What can be given of a plan while the others may be in force: itself, or the same ways with the
+// turns that all have.
+uint32_t plans_choose(struct plans *plans, uint32_t plan, const uint32_t *others, uint32_t count);
 
 // The table of a switch with this hash, which must exist.
 const struct packed_table *plans_table(const struct plans *plans, uint32_t at, uint64_t hash);

@@ -37,6 +37,8 @@ static uint64_t delay_ns(struct world *w)
 {
 	const uint64_t quick = 50000 + rng_below(w->rng, 400000);
 
+	if (w->steady_ns != 0)
+		return w->steady_ns;
 	if (world_chance(w, 2))
 		return rng_below(w->rng, 4000) * WORLD_MS;
 	return world_chance(w, 15) ? rng_below(w->rng, 200) * WORLD_MS : quick;

@@ -119,6 +119,7 @@ struct world {
 	struct rng *rng;
 	ns_t now;
 	bool calm;
+	uint64_t steady_ns; // each message takes this and all else nothing; 0: by the dice
 	uint32_t node_count;
 	struct world_node node[PLANS_SWITCHES_MAX];
 	struct world_boss boss[WORLD_BOSSES]; // [0] is the last

@@ -14,6 +14,7 @@
 enum {
 	TREE_SEEDS = 20,
 	TORUS_SEEDS = 40,
+	REPAIR_SEEDS = 4,
 	STORMY_MS = 20000,
 	// A switch waits 5 s at most before it calls again, and half a second for the answer; then
 	// two steps of 2 s each, and half a second of turns that drain, at most twice.
@@ -91,4 +92,51 @@ SEED_TEST(distribution, of_a_fat_tree, rng, TREE_SEEDS)
 SEED_TEST(distribution, of_a_torus, rng, TORUS_SEEDS)
 {
 	weather(PLANS_TORUS, rng);
+}
+
+// --- how long it takes --------------------------------------------------------------------------
+
+static uint32_t switches_changed(const struct world *w, uint32_t before, uint32_t after)
+{
+	uint32_t changed = 0;
+
+	for (uint32_t at = 0; at < w->node_count; at++)
+		changed += w->plans->at[before].hash[at] != w->plans->at[after].hash[at];
+	return changed;
+}
+
+// From the plan to its being in force on all: there and back twice, by the switches that it changes
+// and nobody else.
+static void repair(enum plans_fabric fabric, struct rng *rng)
+{
+	const struct world_boss *b = &world.boss[0];
+	struct world *w = &world;
+	uint32_t link, before, stored;
+
+	plans_make(&plans, fabric);
+	world_make(w, &plans, rng);
+	w->calm = true;
+	w->steady_ns = WORLD_MS;
+	run_until(w, CALM_MS);
+	check_converged(w);
+	before = b->plan;
+	stored = w->counts.stored;
+	link = rng_below(rng, plans.graph.topo.link_count);
+	w->cut.link_lost[link] = w->cut.link_lost[plans.graph.topo.link_peer[link]] = 1;
+	run_until(w, CALM_MS + LATER_MS);
+	check_converged(w);
+	cr_assert_eq(ns_since(b->d.done, b->d.began), 4 * w->steady_ns);
+	cr_assert_gt(switches_changed(w, before, b->plan), 0);
+	cr_assert_lt(switches_changed(w, before, b->plan), w->node_count);
+	cr_assert_eq(w->counts.stored - stored, switches_changed(w, before, b->plan));
+}
+
+SEED_TEST(distribution, repairs_a_fat_tree, rng, REPAIR_SEEDS)
+{
+	repair(PLANS_FAT_TREE, rng);
+}
+
+SEED_TEST(distribution, repairs_a_torus, rng, REPAIR_SEEDS)
+{
+	repair(PLANS_TORUS, rng);
 }

@@ -157,6 +157,38 @@ Test(turn_mix, two_cuts_heal_each_other)
 	graph_free(&g);
 }
 
+static const struct {
+	const char *what;
+	uint32_t count; // of rules in force: those of the first cut, then those of the second
+	uint32_t plan;  // whose
+	bool between;
+} choose_rows[] = {
+	{ "the first plan", 0, 0, false },
+	{ "nothing changes", 1, 0, false },
+	{ "the ring is cut elsewhere", 1, 1, true },
+	{ "both cuts are in force", 2, 0, true },
+};
+
+TABLE_TEST(turn_mix, chooses, row, choose_rows)
+{
+	struct turn_rules cut[2], common, chosen;
+	const struct turn_rules *const in_force[] = { &cut[0], &cut[1] };
+	struct graph g;
+	bool between;
+
+	graph_torus(&g, 1, (const uint32_t[]){ RING }, NULL, 1);
+	for (uint32_t i = 0; i < 2; i++)
+		make_ring_rules(&g, i, &cut[i]);
+	cr_assert_eq(turn_mix_common(&g.topo, &cut[0], &cut[1], &g.keep, &common), 0);
+	cr_assert_eq(turn_mix_choose(&g.topo, &cut[row->plan], in_force, row->count, &g.keep,
+				     &g.scratch, &chosen, &between),
+		     0);
+	cr_assert_eq(between, row->between, "%s", row->what);
+	cr_assert(turn_mix_same(&g.topo, &chosen, between ? &common : &cut[row->plan]));
+	cr_assert_eq(g.scratch.used, 0);
+	graph_free(&g);
+}
+
 // Whatever switch a Torus loses, the turns of before and after may be mixed.
 Test(turn_mix, a_loss_of_a_torus_adds_turns)
 {
