@@ -8,9 +8,6 @@
 // their devices, rings and lcores, and where the manager is. The fabric's text has a row for each
 // of its ports too, row N being port N. Knobs that the file owns (schema/local_knobs.def) stand
 // there for reading, those of the file count; everything else of the text stands for the file's.
-//
-// The same fabric, plan and QoS give the same text. It does not change with what is lost, but for
-// lanes that a new plan needs.
 #pragma once
 
 #include <stdio.h>
@@ -30,6 +27,18 @@ struct switch_config_lab {
 	const char *switch_knobs; // of the top level: "descriptors = 8192;"
 	uint64_t late_ns;         // that an end of a link may be away, burst included; 0: 1.1 ms
 };
+
+// --- changes ----------------------------------------------------------------------------------
+//
+// The same fabric, plan and QoS give the same text. It does not change with what is lost, but for
+// lanes that a new plan needs.
+//
+// A switch takes all of a text between two polls, buffers and PFC with maps, so the order of a
+// change concerns neighbours alone. What leaves lanes and pfc_enable of their link as they are may
+// be changed in any order. Otherwise their link takes no lossless traffic until both have changed
+// and have said so (hello): frames take other links of the group, and are dropped and counted where
+// no link agrees. Nothing is lost in a tree that changes the switches of a tier in two halves with
+// the tier below at once in between, and back in reverse; or when the switch is drained.
 
 // Writes the text for switch `at`. With `lab` it is a file that weft-switch can start with; else
 // devargs name NICs that are nobody's. `with_routes` adds rows of edges, next hops and turns,
