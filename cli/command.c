@@ -62,6 +62,8 @@ const struct command commands[] = {
 	  TAKES_PORT | COUNTS_DROPS },
 	{ "show fabric links", "what fabric ports know of the switches behind them", STATS,
 	  cmd_show_fabric_links, TAKES_PORT | COUNTS_PORTS },
+	{ "show fabric manager", "whether the manager is there, and what of it runs", "GET",
+	  "/v1/fabric", cmd_show_fabric_manager, TAKES_NOTHING },
 	{ "show lldp table", "who is at the other end of each link", LLDP, cmd_show_lldp_table,
 	  TAKES_PORT },
 	{ "show lldp neighbors", "all that neighbours say over LLDP", LLDP, cmd_show_lldp_neighbors,

@@ -149,6 +149,7 @@ command_fn cmd_show_pg_drops;
 command_fn cmd_show_drops;
 command_fn cmd_show_steering;
 command_fn cmd_show_fabric_links;
+command_fn cmd_show_fabric_manager;
 command_fn cmd_show_lldp_table;
 command_fn cmd_show_lldp_neighbors;
 command_fn cmd_show_dcbx;

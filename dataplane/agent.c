@@ -18,6 +18,7 @@
 #include "dataplane/headroom.h"
 #include "dataplane/lldp.h"
 #include "dataplane/mac_store.h"
+#include "dataplane/managed.h"
 #include "dataplane/metrics.h"
 #include "dataplane/port_keeper.h"
 #include "dataplane/reload.h"
@@ -63,6 +64,9 @@ static void on_reports(evutil_socket_t fd, short what, void *arg)
 	struct agent *agent = arg;
 
 	reports_handle(agent->workers);
+	// A link may have come or gone by what hellos say.
+	for (uint32_t i = 0; i < agent->count; i++)
+		managed_look(agent->sw[i].in->managed);
 }
 
 static void poll_ports(struct agent *agent, struct agent_switch *sw)
@@ -85,6 +89,7 @@ static void on_ports_timer(evutil_socket_t fd, short what, void *arg)
 	for (uint32_t i = 0; i < agent->count; i++) {
 		poll_ports(agent, &agent->sw[i]);
 		routes_tick(agent->sw[i].in->routes);
+		managed_look(agent->sw[i].in->managed);
 	}
 }
 
@@ -237,6 +242,9 @@ static int open_switch(struct agent *agent, struct agent_switch *sw,
 	if (rc != 0)
 		return rc;
 	poll_ports(agent, sw);
+	rc = managed_open(agent->base, &sw->changer, options->state_dir);
+	if (rc != 0)
+		return rc;
 	log_ready(sw->in);
 	return 0;
 }
@@ -278,6 +286,7 @@ void agent_run(struct agent *agent)
 // Addresses go to disk before the links go down, which forgets them.
 static void close_switch(struct agent *agent, struct agent_switch *sw)
 {
+	managed_close(sw->in->managed);
 	control_http_close(sw->http);
 	config_changer_close(&sw->changer);
 	if (sw->keeper.retry != NULL)

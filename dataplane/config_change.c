@@ -11,11 +11,12 @@
 
 #include "dataplane/diff_json.h"
 #include "dataplane/live.h"
+#include "dataplane/managed.h"
 #include "sys/log.h"
 #include "sys/text_json.h"
 
-// A log is read by people; all of it is in the answer.
-enum { LOGGED_MAX = 1000 };
+// A log is read by people; all of it is in the answer. What a fabric decides is on the switch.
+enum { LOGGED_MAX = 1000, LOGGED_FABRIC_MAX = 20 };
 
 static const char *name_of(const struct config_changer *changer)
 {
@@ -104,16 +105,18 @@ int config_changer_go_back(struct config_changer *changer, const char *why)
 
 // --- one change -------------------------------------------------------------------------------
 
-static void log_change(const struct config_changer *changer, const char *who, const json_t *changes)
+static void log_change(struct config_changer *changer, const struct config_change *change,
+		       const json_t *changes)
 {
 	const size_t count = json_array_size(changes);
+	const size_t most = change->by_fabric ? LOGGED_FABRIC_MAX : LOGGED_MAX;
 
-	for (size_t i = 0; i < count && i < (size_t)LOGGED_MAX; i++)
-		log_whole(LOG_LEVEL_INFO, "%s: %s: %s", name_of(changer), who,
+	for (size_t i = 0; i < count && i < most; i++)
+		log_whole(LOG_LEVEL_INFO, "%s: %s: %s", name_of(changer), change->who,
 			  json_string_value(json_array_get(changes, i)));
-	if (count > (size_t)LOGGED_MAX)
-		log_info("%s: %s: and %zu changes more", name_of(changer), who,
-			 count - (size_t)LOGGED_MAX);
+	if (count > most)
+		log_info("%s: %s: and %zu changes more", name_of(changer), change->who,
+			 count - most);
 }
 
 static void list_drops(const struct live_plan *plan, json_t *drops)
@@ -172,10 +175,12 @@ static int apply(struct config_changer *changer, const struct config_change *cha
 		free(before);
 		return rc;
 	}
-	changer->before = before;
-	changer->before_hash = changer->in->file_hash;
+	if (before != NULL) {
+		changer->before = before;
+		changer->before_hash = changer->in->file_hash;
+	}
 	changer->in->file_hash = change->file_hash;
-	log_change(changer, change->who, changes);
+	log_change(changer, change, changes);
 	return 0;
 }
 
@@ -190,14 +195,16 @@ int config_change(struct config_changer *changer, const struct config_change *ch
 	*changes = diff_json(in->written, change->config);
 	if (*changes == NULL || *drops == NULL)
 		return -ENOMEM;
-	if (!change->request->dry_run && config_changer_waits(changer) > 0)
+	if (!change->request->dry_run && !change->by_fabric && config_changer_waits(changer) > 0)
 		return -EAGAIN;
 	if (json_array_size(*changes) == 0) {
 		if (!change->request->dry_run)
 			in->file_hash = change->file_hash;
 		return 0;
 	}
-	rc = live_prepare(changer->workers, in, change->config, in->path, errors, &plan);
+	rc = change->by_fabric ? 0 : managed_judge(in, change->config, errors);
+	if (rc == 0)
+		rc = live_prepare(changer->workers, in, change->config, in->path, errors, &plan);
 	if (rc != 0)
 		return rc;
 	list_drops(plan, *drops);

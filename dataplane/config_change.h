@@ -27,6 +27,7 @@ struct config_change {
 	const struct sw_config *config;       // as written
 	uint64_t file_hash;                   // of the file that it stands in for
 	const char *who;
+	bool by_fabric; // the manager of the fabric wants it
 };
 
 // 0 or -ENOMEM.
@@ -40,8 +41,9 @@ void config_changer_close(struct config_changer *changer);
 uint32_t config_changer_waits(const struct config_changer *changer);
 
 // Makes a change, or with `dry_run` finds out what it would do. 0, or
-//	-EAGAIN  another one waits to be confirmed
-//	-EINVAL  it is wrong, needs a restart, or a device refuses it: lines on `errors`
+//	-EAGAIN  another one waits to be confirmed, and it is not the fabric's
+//	-EINVAL  it is wrong, the fabric's business (managed.h), needs a restart, or a device
+//	         refuses it: lines on `errors`
 //	-EBUSY   it would drop packets and is not forced
 // or another -errno; then nothing has changed. *changes and *drops are arrays of lines that the
 // caller releases, whatever is returned; no changes: there is nothing to do.

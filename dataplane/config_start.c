@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "dataplane/config_store.h"
+#include "dataplane/managed.h"
 #include "dataplane/metrics.h"
 #include "dataplane/steering.h"
 #include "sys/cfg_load.h"
@@ -19,8 +20,13 @@
 static int load(struct instance *in, const char *path)
 {
 	FILE *errors = log_faults();
-	int rc = instance_load(in, path, errors);
+	int rc = instance_read(in, path, errors);
 
+	if (rc != 0)
+		return rc;
+	if (managed_is(in->written))
+		fabric_merge_none(in->written);
+	rc = instance_make(in, errors);
 	if (rc == 0) {
 		log_know_switch(in->config->sw.name);
 		rc = metrics_check(in->config, path, errors);
@@ -104,5 +110,6 @@ int config_start(struct instance *in, const char *path, const char *state_dir)
 		return rc;
 	if (config_store_path(state_dir, in->config->sw.name, saved_path) == 0)
 		look_at_saved(in, saved_path);
+	managed_start(in, state_dir);
 	return 0;
 }

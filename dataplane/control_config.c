@@ -19,6 +19,7 @@
 #include "dataplane/config_store.h"
 #include "dataplane/control_reply.h"
 #include "dataplane/diff_json.h"
+#include "dataplane/managed.h"
 #include "sys/cfg_load.h"
 #include "sys/cfg_row.h"
 #include "sys/log.h"
@@ -168,7 +169,8 @@ static void reload_file(struct control_config *cc, struct evhttp_request *reques
 		return;
 	}
 	if (cfg_hash(cc->in->path, &change.file_hash, lines.out) != 0 ||
-	    cfg_load(cc->in->path, config_tables, CONFIG_TABLE_COUNT, config, lines.out) != 0) {
+	    cfg_load(cc->in->path, config_tables, CONFIG_TABLE_COUNT, config, lines.out) != 0 ||
+	    managed_merge(cc->in, config, lines.out) != 0) {
 		refuse_lines(request, "the file is refused, and nothing is changed", &lines);
 	} else {
 		lines_close(&lines);
@@ -294,8 +296,10 @@ static void on_post(struct control_config *cc, struct evhttp_request *request,
 	config_request_release(&asked);
 }
 
-// The configuration that is kept in a file, or NULL and the request has been answered.
-static struct sw_config *load(const char *path, struct evhttp_request *request)
+// The configuration that is kept in a file, with what the fabric makes of it when `in` is given; or
+// NULL and the request has been answered.
+static struct sw_config *load(const char *path, const struct instance *in,
+			      struct evhttp_request *request)
 {
 	struct sw_config *config = malloc(sizeof(*config));
 	struct lines lines;
@@ -305,7 +309,8 @@ static struct sw_config *load(const char *path, struct evhttp_request *request)
 		free(config);
 		return NULL;
 	}
-	if (cfg_load(path, config_tables, CONFIG_TABLE_COUNT, config, lines.out) == 0) {
+	if (cfg_load(path, config_tables, CONFIG_TABLE_COUNT, config, lines.out) == 0 &&
+	    (in == NULL || managed_merge(in, config, lines.out) == 0)) {
 		lines_close(&lines);
 		return config;
 	}
@@ -323,7 +328,7 @@ static void get_diff(struct control_config *cc, struct evhttp_request *request, 
 		reply_error(request, HTTP_BADREQUEST, "diff: file or saved");
 		return;
 	}
-	config = load(saved ? cc->saved : cc->in->path, request);
+	config = load(saved ? cc->saved : cc->in->path, cc->in, request);
 	if (config == NULL)
 		return;
 	reply_ok(request, json_pack("{s:s, s:o}", "from", saved ? cc->saved : cc->in->path,
@@ -370,7 +375,7 @@ static void on_get(struct control_config *cc, struct evhttp_request *request,
 	if (from != NULL) {
 		get_diff(cc, request, from);
 	} else if (asks(query, "saved")) {
-		saved = load(cc->saved, request);
+		saved = load(cc->saved, NULL, request);
 		if (saved != NULL)
 			get_text(cc, request, saved, table);
 		free(saved);

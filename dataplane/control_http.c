@@ -19,6 +19,7 @@
 #include "dataplane/control_config.h"
 #include "dataplane/control_debug.h"
 #include "dataplane/control_lldp.h"
+#include "dataplane/control_managed.h"
 #include "dataplane/control_qos.h"
 #include "dataplane/control_reply.h"
 #include "dataplane/dpdk/link.h"
@@ -277,6 +278,7 @@ struct control_http *control_http_open(struct event_base *base, const char *run_
 	set_route_handlers(http);
 	control_debug_handlers(http);
 	control_lldp_handlers(http);
+	control_managed_handlers(http);
 	control_qos_handlers(http);
 	http->config = control_config_open(http->server, changer, state_dir);
 	if (http->config == NULL)

@@ -157,4 +157,6 @@ int fabric_merge(const struct sw_config *own, const struct fabric_side *fabric,
 void fabric_merge_none(struct sw_config *config)
 {
 	config->sw.forwarding = CONFIG_FORWARDING_MANAGED;
+	if (config->pool_count == 0 && config->sw.roce == CONFIG_ROCE_OFF)
+		config->sw.roce = CONFIG_ROCE_LOSSLESS;
 }

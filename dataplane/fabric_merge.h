@@ -26,5 +26,6 @@ struct fabric_side {
 int fabric_merge(const struct sw_config *own, const struct fabric_side *fabric,
 		 struct sw_config *out, FILE *errors);
 
-// What a managed switch is before it has met its fabric: it forwards nothing.
+// What a managed switch is before it has met its fabric: it forwards nothing, and has the buffers
+// of a lossless fabric unless its file has others, so that their memory is there later.
 void fabric_merge_none(struct sw_config *config);

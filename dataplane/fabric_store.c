@@ -140,24 +140,6 @@ static bool is_named(const struct fabric_record *record, const char *name)
 	return strcmp(name, "record") == 0;
 }
 
-// A file that cannot be removed is in nobody's way.
-static void forget_others(const struct fabric_store *store, const struct fabric_record *record)
-{
-	char path[FABRIC_STORE_PATH_BYTES];
-	DIR *dir = opendir(store->dir);
-	const struct dirent *entry;
-
-	if (dir == NULL)
-		return;
-	while ((entry = readdir(dir)) != NULL) {
-		if (entry->d_name[0] == '.' || is_named(record, entry->d_name))
-			continue;
-		place(store, entry->d_name, path);
-		unlink(path);
-	}
-	closedir(dir);
-}
-
 // --- files ------------------------------------------------------------------------------------
 
 // Makes the directory, whose parent is the switch's own.
@@ -185,13 +167,27 @@ static int write_file(const struct fabric_store *store, const char *name, const 
 int fabric_store_write(const struct fabric_store *store, const struct fabric_record *record)
 {
 	char text[RECORD_BYTES];
-	int rc;
 
 	print_record(record, text);
-	rc = write_file(store, "record", text, strlen(text));
-	if (rc == 0)
-		forget_others(store, record);
-	return rc;
+	return write_file(store, "record", text, strlen(text));
+}
+
+// A file that cannot be removed is in nobody's way.
+void fabric_store_forget(const struct fabric_store *store, const struct fabric_record *record)
+{
+	char path[FABRIC_STORE_PATH_BYTES];
+	DIR *dir = opendir(store->dir);
+	const struct dirent *entry;
+
+	if (dir == NULL)
+		return;
+	while ((entry = readdir(dir)) != NULL) {
+		if (entry->d_name[0] == '.' || is_named(record, entry->d_name))
+			continue;
+		place(store, entry->d_name, path);
+		unlink(path);
+	}
+	closedir(dir);
 }
 
 int fabric_store_put(const struct fabric_store *store, uint32_t table, const void *data,

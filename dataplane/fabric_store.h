@@ -40,8 +40,11 @@ int fabric_store_open(struct fabric_store *store, const char *state_dir, const c
 // cannot be read, or is not what was written (-EBADMSG).
 int fabric_store_read(const struct fabric_store *store, struct fabric_record *record, FILE *errors);
 
-// Writes the record, durably, and forgets tables that it does not name. 0 or -errno.
+// Writes the record, durably. 0 or -errno.
 int fabric_store_write(const struct fabric_store *store, const struct fabric_record *record);
+
+// Forgets tables that the record does not name: once nothing goes back to what was before it.
+void fabric_store_forget(const struct fabric_store *store, const struct fabric_record *record);
 
 // Keeps a table, durably, and says its hash. 0 or -errno.
 int fabric_store_put(const struct fabric_store *store, uint32_t table, const void *data,

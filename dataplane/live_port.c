@@ -24,6 +24,17 @@ static bool other_seed(const struct instance *in, const struct live_next *next)
 	return in->config->sw.seed != next->config->sw.seed;
 }
 
+static bool other_manager(const struct instance *in, const struct live_next *next)
+{
+	const struct switch_config *a = &in->config->sw;
+	const struct switch_config *b = &next->config->sw;
+
+	return strcmp(a->manager, b->manager) != 0 ||
+	       strcmp(a->manager_authority, b->manager_authority) != 0 ||
+	       strcmp(a->manager_certificate, b->manager_certificate) != 0 ||
+	       strcmp(a->manager_key, b->manager_key) != 0;
+}
+
 static bool more_descriptors(const struct instance *in, const struct live_next *next)
 {
 	return next->pf->descriptor_count > in->descriptors;
@@ -50,6 +61,7 @@ static const struct switch_rule {
 } switch_rules[] = {
 	{ other_name, "name needs a restart: the control socket and the state directory have it" },
 	{ other_seed, "seed needs a restart: the dice are thrown already" },
+	{ other_manager, "manager and its certificates need a restart: it is dialled at start" },
 	{ more_descriptors, "descriptors beyond those at start need a restart: packet buffers are "
 			    "made then" },
 	{ more_macs, "mac_count beyond that at start needs a restart: the table is made then" },

@@ -16,6 +16,7 @@
 #include "dataplane/agent.h"
 #include "dataplane/config_start.h"
 #include "dataplane/dpdk/link.h"
+#include "dataplane/managed.h"
 #include "dataplane/options.h"
 #include "sys/cfg_load.h"
 #include "sys/log.h"
@@ -330,7 +331,9 @@ int main(int argc, char **argv)
 	else if (rc == 0 && !program.options.check)
 		rc = start(&program);
 	links_destroy(&program.links);
-	for (uint32_t i = 0; i < program.loaded; i++)
+	for (uint32_t i = 0; i < program.loaded; i++) {
+		managed_unload(&program.instance[i]);
 		instance_unload(&program.instance[i]);
+	}
 	return rc == 0 ? 0 : status;
 }

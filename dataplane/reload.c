@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dataplane/managed.h"
 #include "sys/cfg_load.h"
 #include "sys/lines.h"
 #include "sys/log.h"
@@ -24,6 +25,8 @@ static int read_and_change(struct config_changer *changer, struct sw_config *con
 
 	if (rc == 0)
 		rc = cfg_load(path, config_tables, CONFIG_TABLE_COUNT, config, errors);
+	if (rc == 0)
+		rc = managed_merge(changer->in, config, errors);
 	return rc == 0 ? config_change(changer, &change, changes, drops, errors) : rc;
 }
 

@@ -206,7 +206,7 @@ int instance_check_devices(const struct instance *in, const struct sw_config *ne
 	return 0;
 }
 
-int instance_load(struct instance *in, const char *path, FILE *errors)
+int instance_read(struct instance *in, const char *path, FILE *errors)
 {
 	int rc;
 
@@ -215,11 +215,18 @@ int instance_load(struct instance *in, const char *path, FILE *errors)
 	if (in->written == NULL)
 		return -ENOMEM;
 	rc = cfg_load(path, config_tables, CONFIG_TABLE_COUNT, in->written, errors);
+	if (rc != 0)
+		instance_unload(in);
+	return rc;
+}
+
+int instance_make(struct instance *in, FILE *errors)
+{
+	int rc = instance_build(in->written, in->path, errors, &in->config, &in->profile,
+				&in->tables);
+
 	if (rc == 0)
-		rc = instance_build(in->written, path, errors, &in->config, &in->profile,
-				    &in->tables);
-	if (rc == 0)
-		rc = instance_prepare_ports(in->config, in->profile, path, errors, &in->port,
+		rc = instance_prepare_ports(in->config, in->profile, in->path, errors, &in->port,
 					    &in->need);
 	if (rc != 0) {
 		instance_unload(in);

@@ -8,7 +8,9 @@
 #include "dataplane/dpdk/pktio.h"
 #include "dataplane/dpdk/port.h"
 
+struct fabric_tables;
 struct lldp;
+struct managed;
 struct port_keeper;
 struct routes;
 
@@ -23,26 +25,30 @@ struct instance {
 	// written, config, profile and tables, and what ports borrow of them: nothing else keeps a
 	// pointer into them over a visit of the event loop.
 	uint64_t file_hash; // cfg_hash() of the file that `written` stands in for (sys/cfg_load.h)
-	struct sw_config *written;  // as a file would say it, with the edits since
-	struct sw_config *config;   // what that means: presets are rows (core/preset.h)
-	uint64_t generation;        // counts configurations
-	uint64_t refused;           // counts files that were reloaded and not applied
-	uint64_t swap_ns;           // what the newest took while the other lcores were parked
-	struct port *port;          // port_count
-	struct port_keeper *keeper; // of the ports (dataplane/port_keeper.h), while there is one
-	struct sw_profile *profile; // in use by the core; replaced by MESSAGE_PROFILE, _SWAP
-	struct sw_tables *tables;   // NULL: a plain bridge; the first thing in their memory
-	struct routes *routes;      // what changes them (dataplane/routes.h); NULL: nothing does
-	struct lldp *lldp;          // neighbours on its links (dataplane/lldp.h); NULL: not yet
+	struct sw_config *written;    // as a file would say it, with the edits since
+	struct sw_config *config;     // what that means: presets are rows (core/preset.h)
+	uint64_t generation;          // counts configurations
+	uint64_t refused;             // counts files that were reloaded and not applied
+	uint64_t swap_ns;             // what the newest took while the other lcores were parked
+	struct port *port;            // port_count
+	struct port_keeper *keeper;   // of the ports (dataplane/port_keeper.h), while there is one
+	struct sw_profile *profile;   // in use by the core; replaced by MESSAGE_PROFILE, _SWAP
+	struct sw_tables *tables;     // NULL: a plain bridge; the first thing in their memory
+	struct routes *routes;        // what changes them (dataplane/routes.h); NULL: nothing does
+	struct lldp *lldp;            // neighbours on its links (dataplane/lldp.h); NULL: not yet
+	struct fabric_tables *fabric; // what its fabric decided (dataplane/managed.h); NULL: none
+	struct managed *managed;      // that talks to the manager; NULL: nothing does
 	// lcore: rw from its start to its end
 	struct sw *sw;
 	struct pktio *io;            // port_count; see pktio.h for who may touch one
 	struct taps taps[LCORE_MAX]; // of captures, by lcore
 };
 
-// Reads the configuration at `path`, builds the profile and checks the ports, with every error on
-// `errors` ("FILE:LINE: ..."). Needs no EAL. 0, or -errno and nothing left behind.
-int instance_load(struct instance *in, const char *path, FILE *errors);
+// Loading, in two steps, with every error on `errors` ("FILE:LINE: ..."). Needs no EAL. First reads
+// the configuration at `path` into in->written; all else is 0. Then builds the profile of that and
+// checks the ports. 0, or -errno and nothing left behind.
+int instance_read(struct instance *in, const char *path, FILE *errors);
+int instance_make(struct instance *in, FILE *errors);
 
 // The parts of loading, for a configuration that was read already. Each says what is wrong on
 // `errors` as above, and leaves nothing behind then. The caller frees what is made: what `written`
@@ -68,12 +74,12 @@ int instance_resolve(const struct sw_config *written, struct sw_config *config,
 uint64_t instance_bytes(const struct instance *in);
 
 // Once the EAL has started: the switch itself, all links down, no port open; its frames come from
-// `pools`. 0, or -errno, logged, and nothing left behind but what instance_load() made.
+// `pools`. 0, or -errno, logged, and nothing left behind but what loading made.
 int instance_create(struct instance *in, const struct pools *pools, ns_t now);
 
 // Undoes instance_create(): ports are closed, the lcore has ended, the EAL still runs. Accepts an
 // instance that was never created.
 void instance_release(struct instance *in);
 
-// Undoes instance_load(). Accepts an instance of zeros.
+// Undoes loading. Accepts an instance of zeros.
 void instance_unload(struct instance *in);

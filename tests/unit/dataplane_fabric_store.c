@@ -39,6 +39,7 @@ static void end(const struct place *at)
 	const struct fabric_record none = { 0 };
 
 	cr_assert_eq(fabric_store_write(&at->store, &none), 0);
+	fabric_store_forget(&at->store, &none);
 	snprintf(path, sizeof(path), "%s/leaf1/fabric/record", at->dir);
 	cr_assert_eq(unlink(path), 0);
 	cr_expect_eq(rmdir(at->store.dir), 0, "files are left: %s", at->store.dir);
@@ -159,10 +160,13 @@ Test(fabric_store, tables)
 	cr_assert(has(&at, 0, old, "old") && has(&at, 0, next, "next"));
 	record.prepared = (struct fabric_set){ { 1, 2, 2 }, { next, text } };
 	cr_assert_eq(fabric_store_write(&at.store, &record), 0);
+	fabric_store_forget(&at.store, &record);
 	cr_assert(has(&at, 0, old, "old") && has(&at, 0, next, "next"));
 	record.running = record.prepared;
 	record.prepared = (struct fabric_set){ 0 };
 	cr_assert_eq(fabric_store_write(&at.store, &record), 0);
+	cr_assert(has(&at, 0, old, "old"));
+	fabric_store_forget(&at.store, &record);
 	cr_assert(!has(&at, 0, old, "old"));
 	cr_assert(has(&at, 0, next, "next") && has(&at, 1, text, "text"));
 	end(&at);

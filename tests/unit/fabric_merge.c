@@ -197,4 +197,8 @@ Test(fabric_merge, before_the_fabric)
 	cr_assert_eq(config->sw.forwarding, CONFIG_FORWARDING_STANDALONE);
 	fabric_merge_none(config);
 	cr_assert_eq(config->sw.forwarding, CONFIG_FORWARDING_MANAGED);
+	cr_assert_eq(config->sw.roce, CONFIG_ROCE_LOSSLESS);
+	config->sw.roce = CONFIG_ROCE_LOSSY;
+	fabric_merge_none(config);
+	cr_assert_eq(config->sw.roce, CONFIG_ROCE_LOSSY);
 }

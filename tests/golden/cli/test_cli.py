@@ -47,6 +47,7 @@ PATHS = {
     'GET /v1/stats': 'stats', 'GET /v1/mac': 'mac', 'GET /v1/acl': 'acl', 'GET /v1/lcore': 'lcore',
     'GET /v1/driver': 'driver', 'GET /v1/route': 'route', 'GET /v1/group': 'group', 'GET /v1/arp': 'arp',
     'GET /v1/lldp': 'lldp', 'GET /v1/hash': 'hash', 'GET /v1/turn': 'turn',
+    'GET /v1/fabric': 'fabric',
 }
 KINDS = {'', '?watermark=user', '?watermark=persistent', '?watermark=periodic'}
 
