@@ -261,11 +261,12 @@ def drops(*switches):
 
 
 class Fleet:
-    """Several switches in one process. `ports` has a list of port groups per switch: s0, s1, ..."""
+    """Several switches in one process. `ports` has a list of port groups per switch: s0, s1, ..., or `names`."""
 
-    def __init__(self, test, ports, buffers=LOSSY, args=()):
+    def __init__(self, test, ports, buffers=LOSSY, args=(), names=None):
         self.test = test
-        self.switches = [Switch(test, f's{i}', groups, buffers) for i, groups in enumerate(ports)]
+        self.switches = [Switch(test, names[i] if names else f's{i}', groups, buffers)
+                         for i, groups in enumerate(ports)]
         self.switches[0].args = (*args, *(word for s in self.switches[1:] for word in ('-c', s.config)))
 
     def __getitem__(self, index):

@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# A live fabric: weft-fabricd and six real switches in one process, four leaves and two spines joined in
+# memory. What is asked for goes through the command line, and what is claimed is looked up in the
+# switches: the tables that each runs, and whether they change.
+#
+# usage: test_fabricd.py WEFT_SWITCH WEFT WEFT_FABRICD [TEST...]
+"""Generations, cut links, drained ones and a manager that is killed."""
+import json
+import signal
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+import lab
+
+LEAVES, SPINES = 4, 2
+INTENT = f'''
+name = "smoke";
+leaf_spine = {{ leaves = {LEAVES}; spines = {SPINES}; hosts_per_leaf = 2; }};
+speed = "10M"; length = "1m"; mtu = 1500; ring = 16; poll_gap = "1ms"; cell = 256;
+addressing = "flat"; subnet = "10.1.0.0/16";
+'''
+NAMES = [f'leaf{i + 1}' for i in range(LEAVES)] + [f'spine{i + 1}' for i in range(SPINES)]
+# What a managed switch's own file says of a port beside its device.
+PORT = 'burst = "20ms"; tx_ring = 16; speed = "10M";'
+
+
+def ports_of(number):
+    """Port groups of a switch: two hosts that are not there and the spines, or the leaves."""
+    if number < LEAVES:
+        hosts = [f'name = "Ethernet{n}"; devargs = "net_null{2 * number + n},no-rx=1"; {PORT}' for n in range(2)]
+        return hosts + [lab.link_port(f'Ethernet{2 + s}', f'l{number}s{s}', PORT) for s in range(SPINES)]
+    return [lab.link_port(f'Ethernet{n}', f'l{n}s{number - LEAVES}', PORT) for n in range(LEAVES)]
+
+
+class Manager:
+    """One weft-fabricd, which may be killed and started again over the same state."""
+
+    def __init__(self, test):
+        self.test, self.process = test, None
+        self.intent, self.log_path = test.dir / 'smoke.cfg', test.dir / 'fabricd.log'
+        self.intent.write_text(INTENT)
+        (test.dir / 'run').mkdir(exist_ok=True)
+
+    def start(self):
+        with open(self.log_path, 'ab') as log:
+            self.process = subprocess.Popen(
+                [FABRICD, '-i', self.intent, '--run-dir', self.test.dir / 'run', '--damping', '0s', '--state-dir',
+                 self.test.dir / 'state'], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        lab.LEFT.append(self.kill)
+        self.test.addCleanup(self.kill)
+        lab.wait_for(lambda: self.is_ready(), 20, lambda: f'the manager answers; log:\n{self.log()}')
+        return self
+
+    def is_ready(self):
+        self.test.assertIsNone(self.process.poll(), self.log())
+        return (self.test.dir / 'run/fabric.socket').exists() and self.ask('status', quiet=True) is not None
+
+    def log(self):
+        return self.log_path.read_text(errors='replace')
+
+    def kill(self):
+        self.end(signal.SIGKILL)
+
+    def end(self, number=signal.SIGTERM):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(number)
+            self.process.wait(lab.STOP_SECONDS)
+
+    def ask(self, *words, quiet=False):
+        """The manager's answer as JSON; None, if it may be quiet, when there is none."""
+        done = subprocess.run([WEFT, '--run-dir', self.test.dir / 'run', 'fabric', *words, '--json'],
+                              capture_output=True, text=True, timeout=60, check=False)
+        if not done.stdout and quiet:
+            return None
+        self.test.assertTrue(done.stdout, f'{words}: {done.stderr}')
+        return json.loads(done.stdout)
+
+    def in_force(self, above=0):
+        """The status, once a generation above this one is in force on all switches."""
+        def look():
+            status = self.ask('status')
+            return status if status['in_force'] and status['generation'] > above else None
+        return lab.wait_for(look, 15, lambda: f'a generation above {above} in force: {self.ask("status")}\n'
+                            f'{self.log()}')
+
+
+class Fabric(lab.SmokeTest):
+    def setUp(self):
+        super().setUp()
+        self.manager = Manager(self).start()
+        text = f'manager = "unix:{self.dir}/run/fabricd.rpc";\ndescriptors = 8192;\n'
+        self.fleet = lab.Fleet(self, [ports_of(i) for i in range(len(NAMES))], text, names=NAMES).launch()
+        self.status = self.manager.in_force()
+
+    def weft(self, *words, **options):
+        return lab.weft(WEFT, self.dir, *words, **options)
+
+    def running(self):
+        """Of each switch, the hash of all the tables that it runs, in its own words."""
+        return {switch.name: switch.get('/v1/fabric')['running']['hash'] for switch in self.fleet.switches}
+
+    def members(self, name):
+        """Ports that a switch has in its groups of next hops."""
+        switch = self.fleet[NAMES.index(name)]
+        return {member['port'] for member in switch.get('/v1/group')['members']}
+
+    def link(self, name):
+        """A link as the manager has it."""
+        return next(link for link in self.manager.ask('links')['links'] if link['name'] == name)
+
+    def hops(self, at, to):
+        """Peers that the plan sends packets of a switch to."""
+        [row] = self.manager.ask('routes', at, to)['routes']
+        return sorted(hop['peer'] for hop in row['next_hops'])
+
+    def changes(self):
+        """Lines of the switches' log about what the manager has changed."""
+        return [line for line in self.fleet.log().splitlines() if 'fabric manager: ' in line]
+
+    def test_comes_into_force(self):
+        """Six switches call, and run what was planned for them."""
+        running = {sw['name']: sw['running']['number'] for sw in self.manager.ask('topology')['switches']}
+        self.assertEqual(running, {name: self.status['generation'] for name in NAMES})
+        self.assertEqual((self.status['switches']['there'], self.status['links']['up']),
+                         (len(NAMES), LEAVES * SPINES))
+        self.assertEqual(self.manager.ask('errors'), {'errors': []})
+        self.assertEqual(self.hops('leaf1', 'leaf3'), ['spine1', 'spine2'])
+        self.assertEqual((self.members('leaf1'), self.members('spine2')),
+                         ({'Ethernet2', 'Ethernet3'}, {f'Ethernet{n}' for n in range(LEAVES)}))
+        paths = self.manager.ask('trace', 'host1', 'host8')['paths']
+        self.assertEqual([path['end'] for path in paths], ['arrives'] * SPINES)
+        self.assertIn('8 up', self.weft('fabric', 'status'))
+
+    def test_cut(self):
+        """A cable is pulled: all switches get a plan without it, and what they had when it is plugged again. Who
+        watches is told as it happens."""
+        before = self.running()
+        with subprocess.Popen([WEFT, '--run-dir', self.dir / 'run', 'fabric', 'watch', '--json'],
+                              stdout=subprocess.PIPE, text=True) as watch:
+            self.addCleanup(watch.kill)
+            first = json.loads(watch.stdout.readline())     # the status, as soon as it is connected
+            self.weft('-n', 'leaf1', 'link', 'cut', 'Ethernet2')
+            status = self.manager.in_force(self.status['generation'])
+            self.assertEqual(self.link('leaf1:Ethernet2')['state'], 'down')
+            self.assertFalse(self.link('leaf1:Ethernet2')['planned'])
+            self.assertEqual((self.members('leaf1'), self.members('leaf2')), ({'Ethernet3'}, {'Ethernet2', 'Ethernet3'}))
+            self.assertEqual((self.hops('leaf1', 'leaf3'), self.hops('leaf3', 'leaf1')), (['spine2'], ['spine2']))
+            errors = json.loads(self.weft('fabric', 'errors', '--json', status=1))['errors']
+            self.assertEqual([error['object'] for error in errors], ['leaf1:Ethernet2'])
+            watch.send_signal(signal.SIGTERM)
+            told = [json.loads(line) for line in watch.stdout]
+        self.assertEqual(first['generation'], self.status['generation'])
+        kinds = [event.get('kind') for event in told]
+        for kind in ('LINK_DOWN', 'PLANNED', 'IN_FORCE'):
+            self.assertIn(kind, kinds)
+        self.assertIn(status['generation'], [event.get('generation') for event in told])
+        self.assertEqual(watch.returncode, 0)
+        repair = status['last_repair']
+        took = (repair['asked_to_planned_ns'] + repair['planned_to_in_force_ns']) / 1e9
+        self.assertLess(took, lab.PATIENCE * 1)
+        self.weft('-n', 'leaf1', 'link', 'heal', 'Ethernet2')
+        self.manager.in_force(status['generation'])
+        self.assertEqual(self.running(), before)
+        print(f'# a cut link: in force after {took:.3f} s, {repair["rows_changed"]} rows of '
+              f'{repair["switches_changed"]} switches')
+
+    def test_drain(self):
+        """A link, then a spine, is drained while it is up: nothing is sent over it, and no host is cut off by it."""
+        before = self.running()
+        self.weft('fabric', 'drain', 'leaf1:Ethernet2')
+        status = self.manager.in_force(self.status['generation'])
+        self.assertEqual((self.members('leaf1'), self.hops('leaf3', 'leaf1')), ({'Ethernet3'}, ['spine2']))
+        self.assertTrue(self.fleet[0].port('Ethernet2')['link'])
+        refused = self.weft('fabric', 'drain', 'spine2', status=1, stderr=subprocess.STDOUT)
+        self.assertIn('would be cut off', refused)
+        self.weft('fabric', 'undrain', 'leaf1:Ethernet2')
+        status = self.manager.in_force(status['generation'])
+        self.assertEqual(self.running(), before)
+        self.weft('fabric', 'drain', 'spine1')
+        status = self.manager.in_force(status['generation'])
+        self.assertEqual([self.members(name) for name in NAMES[:LEAVES]], [{'Ethernet3'}] * LEAVES)
+        self.assertEqual(status['links']['drained'], LEAVES)
+        self.weft('fabric', 'undrain', 'spine1')
+        self.manager.in_force(status['generation'])
+        self.assertEqual(self.running(), before)
+
+    def test_killed(self):
+        """The manager is killed and started again: switches lose nothing, and no table changes."""
+        before, changes = self.running(), self.changes()
+        self.assertTrue(changes)
+        count = self.manager.ask('events')['count']
+        self.manager.kill()
+        for switch in self.fleet.switches:
+            lab.wait_for(lambda: not switch.get('/v1/fabric')['connected'], 20, f'{switch.name} to miss its manager')
+        self.assertEqual(self.running(), before)
+        self.manager.start()
+        lab.wait_for(lambda: self.manager.ask('status')['switches']['there'] == len(NAMES), 20, self.manager.log)
+        status = self.manager.in_force()
+        self.assertEqual(status['epoch'], self.status['epoch'] + 1)
+        self.assertEqual((self.running(), self.changes()), (before, changes))
+        events = self.manager.ask('events', '--since', '0')
+        self.assertGreater(events['count'], count)
+        self.assertEqual(events['events'][0]['kind'], 'MANAGER_STARTED')
+
+    def test_canary(self):
+        """Another intent goes to one switch, is taken back, and then goes everywhere."""
+        before = self.running()
+        following = self.dir / 'next.cfg'
+        following.write_text(INTENT.replace('10.1.0.0', '10.2.0.0'))
+        self.weft('fabric', 'apply', following, '--canary', 'leaf2')
+        lab.wait_for(lambda: self.manager.ask('status')['hold']['kind'] == 'canary', 15, self.manager.log)
+        lab.wait_for(lambda: self.running()['leaf2'] != before['leaf2'], 15, self.manager.log)
+        self.assertEqual({**self.running(), 'leaf2': before['leaf2']}, before)
+        self.weft('fabric', 'rollback')
+        lab.wait_for(lambda: self.running() == before, 15, self.manager.log)
+        self.weft('fabric', 'apply', following, '--canary', 'leaf2')
+        lab.wait_for(lambda: self.running()['leaf2'] != before['leaf2'], 15, self.manager.log)
+        self.weft('fabric', 'confirm')
+        lab.wait_for(lambda: not set(self.running().values()) & set(before.values()), 15, self.manager.log)
+        self.assertEqual(self.manager.ask('status')['hold']['kind'], 'none')
+        self.assertIn('no switch leef1; did you mean leaf1?',
+                      self.weft('fabric', 'apply', following, '--canary', 'leef1', status=1,
+                                stderr=subprocess.STDOUT))
+
+
+if __name__ == '__main__':
+    WEFT = sys.argv.pop(2)
+    FABRICD = sys.argv.pop(2)
+    lab.main()
