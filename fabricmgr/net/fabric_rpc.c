@@ -130,8 +130,8 @@ static void on_hello(void *arg, struct rpc_call *call, const void *request)
 	}
 	at = manager_find(rpc->manager, hello->name);
 	rpc_call_name(call, hello->name);
-	rpc_reply(call, &reply);
 	manager_hello(rpc->manager, at, hello->has_software ? hello->software : "");
+	rpc_reply(call, &reply);
 }
 
 // --- the other calls ----------------------------------------------------------------------------
