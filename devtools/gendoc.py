@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Writes the reference pages that would rot if people wrote them: docs/config.md, docs/intent.md,
-# docs/counters.md, docs/drops.md, docs/steering.md, docs/traffic-options.md and
-# docs/traffic-report.md, from the rows of schema/*.def.
+# docs/counters.md, docs/drops.md, docs/fabric-events.md, docs/steering.md, docs/traffic-options.md
+# and docs/traffic-report.md, from the rows of schema/*.def.
 #
 # With --check nothing is written; the gate fails when a page differs from what would be written.
 # The name of a configuration list ("buffer_pool" of POOL_KNOB) is read from the descriptor tables.
@@ -117,6 +117,11 @@ it; `weft show steering` counts.
 FABRIC_FAULTS_INTRO = '''## Why a fabric is refused
 
 *object*, *detail* and the numbers stand for what the message names.
+'''
+EVENTS_INTRO = '''# Events of a fabric
+
+What `weft-fabricd` writes into its journal, which `weft fabric events` shows; the log has the same lines. The
+last 4,096 are kept, over restarts too. *object* and *detail* stand for what the event names.
 '''
 OPTIONS_INTRO = '''# Options of weft-traffic
 
@@ -304,6 +309,14 @@ def drops_page(drops):
         [[f'`{row.name}`', SIDES[row.args['side']], cell(row.doc)] for row in drops])
 
 
+def events_page(events):
+    words = {'%o': '*object*', '%d': '*detail*'}
+    return note('schema/fabric_events.def') + EVENTS_INTRO + '\n' + table(
+        ['event', 'severity', 'meaning'],
+        [[f'`{row.name}`', row.args['severity'].lower(),
+          re.sub('%[od]', lambda m: words[m[0]], cell(row.doc))] for row in events])
+
+
 def steering_page(classes):
     return note('schema/steering.def') + STEERING_INTRO + '\n' + table(
         ['class', 'what the switch does'],
@@ -314,7 +327,7 @@ def pages(tree):
     """Path -> text of every page whose schema file exists."""
     rows = {}
     for name in ('config', 'faults', 'intent', 'fabric_faults', 'stats', 'drops', 'steering',
-                 'traffic_run', 'dcqcn', 'traffic_report'):
+                 'traffic_run', 'dcqcn', 'traffic_report', 'fabric_events'):
         path = f'schema/{name}.def'
         rows[name] = schema_rows(tree, path)[0] if tree.has(path) else []
         for row in rows[name]:
@@ -325,6 +338,8 @@ def pages(tree):
         out['docs/config.md'] = config_page(tree, rows['config'], rows['faults'])
     if rows['intent']:
         out['docs/intent.md'] = intent_page(tree, rows['intent'], rows['fabric_faults'])
+    if rows['fabric_events']:
+        out['docs/fabric-events.md'] = events_page(rows['fabric_events'])
     if rows['stats']:
         out['docs/counters.md'] = counters_page(rows['stats'])
     if rows['drops']:
@@ -357,6 +372,7 @@ FIXTURE = {
     'schema/fabric_faults.def': '// FABRIC_FAULT(NAME, text)\nFABRIC_FAULT(NONE, "%o: all wrong")\n',
     INTENT_TABLES: '#define ROOT_KNOB(...) K(a)\nstatic const struct config_knob root_knobs[] = {\n'
                    'ROWS("roots", root_knobs, root, 1, ORDERED)\n',
+    'schema/fabric_events.def': '// JOURNAL(NAME, SEVERITY, text)\nJOURNAL(LOST, ERROR, "%o is lost")\n',
     'schema/faults.def': '// FAULT(NAME, text)\nFAULT(NONE, "%o: no \\"%d\\"")\n',
     'schema/stats.def': '// <OBJECT>_STAT(kind, NAME, field, doc)\n'
                         'PORT_STAT(GAUGE, IN, in, "now")\n',
@@ -383,6 +399,7 @@ CASES = [
     ('docs/intent.md', 'schema/fabric_faults.def', 'all', 'partly'),
     ('docs/counters.md', 'schema/stats.def', 'GAUGE', 'COUNTER'),
     ('docs/drops.md', 'schema/drops.def', 'OUT', 'IN'),
+    ('docs/fabric-events.md', 'schema/fabric_events.def', 'ERROR', 'INFO'),
     ('docs/steering.md', 'schema/steering.def', 'the rest', 'all'),
     ('docs/traffic-options.md', 'schema/traffic_run.def', '"1M"', '"2M"'),
     ('docs/traffic-options.md', 'schema/dcqcn.def', '33554432', '16777216'),

@@ -6,7 +6,7 @@
 # prose between them is here. The build calls it; nothing that it writes is committed.
 #
 # usage: genman.py PAGE OUTPUT [PROGRAM]
-"""Generates weft.1, weft-switch.8, weft-traffic.1, weft.cfg.5 and weft-counters.7."""
+"""Generates weft.1, weft-switch.8, weft-fabricd.8, weft-traffic.1, weft.cfg.5 and weft-counters.7."""
 import os
 import re
 import subprocess
@@ -21,6 +21,7 @@ from gatelib import Tree, schema_rows
 
 ROOT = Path(__file__).resolve().parents[1]
 SEE = {'weft.1': 'weft-switch(8)', 'weft-switch.8': 'weft(1), weft.cfg(5), weft-counters(7), systemd.service(5)',
+       'weft-fabricd.8': 'weft(1), weft-switch(8), systemd.service(5)',
        'weft-traffic.1': 'weft-switch(8), weft(1)',
        'weft.cfg.5': 'weft-switch(8), weft-counters(7)', 'weft-counters.7': 'weft(1), weft.cfg(5)'}
 
@@ -93,6 +94,55 @@ The command line is wrong.
 A configuration is wrong (EX_CONFIG of
 .IR sysexits.h ),
 and a start was asked for. The unit does not try again after 2 and 78.
+'''
+FABRICD_TEXT = '''
+.SH DESCRIPTION
+Plans the routes, lanes and classes of a fabric of switches from an intent, proves them, and gets them into force
+on all switches that call; repairs them when links or switches are lost. Switches forward by what they have while
+it is away.
+.SH OPTIONS
+{options}
+.SH SIGNALS
+.TP
+.BR SIGTERM ", " SIGINT
+Ends. Switches go on.
+.TP
+.B SIGHUP
+Reads the intent and the list of revoked certificates again. An intent that is wrong, or that no plan is found
+for, changes nothing; the log says why.
+.SH WHAT IT KEEPS
+.I fabric.sqlite
+has the epoch, what was decided last, what operators asked for, the intent in force and the one before, and the
+end of the journal. A manager that starts goes on with the stored intent; the file of
+.B \\-\\-intent
+is taken when it says something else than when it was last read. A file that is damaged is told and left alone;
+on a disk that is full nothing new is decided, and switches keep what they have.
+.SH ENVIRONMENT
+.TP
+.BR NOTIFY_SOCKET ", " WATCHDOG_USEC ", " WATCHDOG_PID
+As in
+.BR sd_notify (3)
+and
+.BR sd_watchdog_enabled (3).
+.SH FILES
+.TP
+.I /etc/weft/fabric.cfg
+The intent that the unit
+.I weft\\-fabricd.service
+names.
+.TP
+.I /run/weft/fabricd.rpc
+Socket that switches of the same machine call at.
+.TP
+.I /run/weft/fabric.socket
+Socket of
+.BR "weft fabric" :
+HTTP with JSON bodies.
+.TP
+.I /var/lib/weft/fabric/
+What outlives a restart.
+.SH EXIT STATUS
+{statuses}
 '''
 TRAFFIC_TEXT = '''
 .SH DESCRIPTION
@@ -236,6 +286,23 @@ def switch_page(program):
     return '\\-c \\fIFILE\\fR [\\fIOPTION\\fR]...', SWITCH_TEXT.format(options=items(rows))
 
 
+def fabricd_page(program):
+    """Options of one line or more, and exit statuses, from the help."""
+    text = ask(program, '--help')
+    rows = []
+    for line in text.split('\n\n')[1].splitlines():
+        found = re.match(r' +((?:-\w, )?--[^ ]+(?: [A-Z][^ ]*| text\|json)?)(?: +(.*))?$', line)
+        if found:
+            rows.append((found[1], found[2] or 'print it and end'))
+        else:
+            rows[-1] = (rows[-1][0], f'{rows[-1][1]} {line.strip()}')
+    said = ' '.join(text.split('Exit status: ')[1].split())
+    statuses = [part.split(' ', 1) for part in said.rstrip('.').split('; ')]
+    return '\\-i \\fIINTENT\\fR [\\fIOPTION\\fR]...', FABRICD_TEXT.format(
+        options=items([(tag, sentence(what)) for tag, what in rows]),
+        statuses=items([(number, sentence(what)) for number, what in statuses]))
+
+
 def rows_of(name):
     return schema_rows(Tree(ROOT), f'schema/{name}.def')[0]
 
@@ -320,6 +387,7 @@ def counters_page(_):
 PAGES = {
     'weft.1': (weft_page, 'show and steer switches'),
     'weft-switch.8': (switch_page, 'lossless RoCE switch in software'),
+    'weft-fabricd.8': (fabricd_page, 'manager of a fabric of switches'),
     'weft-traffic.1': (traffic_page, 'RoCE hosts in software'),
     'weft.cfg.5': (cfg_page, 'configuration of a switch'),
     'weft-counters.7': (counters_page, 'counters and drop reasons of a switch'),

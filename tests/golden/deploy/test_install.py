@@ -13,7 +13,8 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-FILES = ('bin/weft', 'bin/weft-switch', 'lib/systemd/system/weft-switch@.service', 'share/man/man1/weft.1',
+FILES = ('bin/weft', 'bin/weft-switch', 'bin/weft-fabricd', 'lib/systemd/system/weft-switch@.service',
+         'lib/systemd/system/weft-fabricd.service', 'share/man/man1/weft.1', 'share/man/man8/weft-fabricd.8',
          'share/man/man8/weft-switch.8', 'share/man/man5/weft.cfg.5', 'share/man/man7/weft-counters.7',
          'share/weft/examples/netns', 'share/weft/examples/roce-nics.cfg', 'share/doc/weft/README.md',
          'share/doc/weft/docs/service.md', 'share/bash-completion/completions/weft')
@@ -60,10 +61,10 @@ def checks(build, top, prefix):
         yield f'{path} is there', '' if (here / path).exists() else 'missing'
     yield 'no file is writable by others', ', '.join(
         str(path) for path in here.rglob('*') if not path.is_symlink() and path.stat().st_mode & 0o022)
-    unit = (here / 'lib/systemd/system/weft-switch@.service').read_text()
-    program = re.search(r'^ExecStart=(\S+)', unit, re.M)[1]
-    yield 'the unit starts the installed program', '' if (top / program.lstrip('/')).exists() else program
-    for name in ('weft', 'weft-switch'):
+    for path in sorted((here / 'lib/systemd/system').glob('weft-*.service')):
+        program = re.search(r'^ExecStart=(\S+)', path.read_text(), re.M)[1]
+        yield f'{path.name} starts the installed program', '' if (top / program.lstrip('/')).exists() else program
+    for name in ('weft', 'weft-switch', 'weft-fabricd'):
         done = run(str(here / 'bin' / name), '--version')
         yield f'{name} runs', '' if done.returncode == 0 and done.stdout.startswith(f'{name} ') else done.stderr
     for path in sorted((here / 'share/weft/examples').glob('*.cfg')):
