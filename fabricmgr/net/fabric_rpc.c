@@ -38,7 +38,7 @@ static uint32_t caller(struct fabric_rpc *rpc, struct rpc_call *call, uint64_t b
 	const char *peer = rpc_call_peer(call);
 	const uint32_t at = peer != NULL ? manager_find(rpc->manager, peer) : FABRIC_NONE;
 
-	if (at != FABRIC_NONE && d->at[at].life != DISTRIBUTE_UNSEEN && d->at[at].boot == boot)
+	if (at != FABRIC_NONE && distribute_knows(d, at, boot))
 		return at;
 	rpc_refuse(call, 403, "say hello first");
 	return FABRIC_NONE;

@@ -69,7 +69,7 @@ static bool make_arrays(struct manager_fabric *fabric)
 	if (fabric->links == NULL || fabric->switches == NULL || fabric->at == NULL ||
 	    fabric->stored == NULL || !manager_state_make(topo, &fabric->state) ||
 	    !manager_state_make(topo, &fabric->wanted) ||
-	    !manager_state_make(topo, &fabric->refused))
+	    !manager_state_make(topo, &fabric->good) || !manager_state_make(topo, &fabric->refused))
 		return false;
 	topo_state_copy(topo, &fabric->source.graph.state, &fabric->state);
 	for (uint32_t i = 0; i < topo->link_count; i++) {
@@ -132,6 +132,7 @@ void manager_fabric_close(struct manager_fabric *fabric)
 		switch_tables_drop(&fabric->switches[i].good);
 	}
 	free(fabric->refused.link_lost);
+	free(fabric->good.link_lost);
 	free(fabric->wanted.link_lost);
 	free(fabric->state.link_lost);
 	free(fabric->stored);
@@ -244,6 +245,7 @@ int manager_switch_over(struct manager *manager)
 	manager->coming = NULL;
 	bury(manager, old);
 	manager->is_fresh_intent = true;
+	manager->good_planner = NULL;
 	manager->canary_wish[0] = manager->canary[0] = '\0';
 	manager_show_fabric(manager);
 	// Who is waited for is counted anew by the plan that follows.
@@ -263,6 +265,12 @@ void manager_forget_coming(struct manager *manager)
 	if (manager->coming != NULL)
 		bury(manager, manager->coming);
 	manager->coming = NULL;
+	// If that cannot be stored, the next manager proposes it again, and it waits to be
+	// confirmed.
+	store_begin(manager->store);
+	store_set_text(manager->store, STORE_INTENT_PROPOSED, NULL);
+	store_set_text(manager->store, STORE_CANARY, NULL);
+	store_commit(manager->store);
 	manager->canary_wish[0] = manager->canary[0] = '\0';
 	manager_show_hold(manager);
 }

@@ -63,6 +63,9 @@ static int order(struct manager *manager, const struct manager_fabric *fabric,
 	free(keeps);
 	if (rc < 0)
 		log_err("no plan can be ordered: %s", strerror(-rc));
+	// The thread plans in the place of the one that is not in use.
+	if (manager->good_planner != manager->view.planner)
+		manager->good_planner = NULL;
 	return rc;
 }
 
@@ -201,11 +204,14 @@ static bool is_in_use(const struct manager *manager, const uint64_t *hash)
 	return manager->distributor.refused_by == UINT32_MAX;
 }
 
-// Tables that were decided before this manager began, found again.
-static void find_again(struct manager *manager)
+// What there is to fall back to.
+static void keep_good(struct manager *manager)
 {
 	struct manager_fabric *fabric = manager->fabric;
 
+	manager->good = manager->view.plan;
+	manager->good_planner = manager->view.planner;
+	topo_state_copy(&fabric->source.graph.topo, &fabric->state, &fabric->good);
 	for (uint32_t i = 0; i < fabric->source.fabric.switch_count; i++)
 		switch_tables_copy(&fabric->switches[i].good, &fabric->switches[i].tables);
 }
@@ -235,9 +241,10 @@ static int give(struct manager *manager, struct plan_result *result)
 		return rc;
 	take_tables(manager->fabric, result);
 	manager->config_lanes = result->lanes;
-	if (is_first && d->decided)
-		find_again(manager);
 	show_plan(manager, result);
+	// Decided before this manager began, and found again.
+	if (is_first && d->decided)
+		keep_good(manager);
 	manager->asked = (ns_t){ 0 };
 	return 0;
 }
@@ -433,10 +440,9 @@ static void decide(struct manager *manager)
 	}
 	manager->store_failed = false;
 	manager->is_fresh_intent = false;
-	for (uint32_t i = 0; i < fabric->source.fabric.switch_count; i++) {
+	keep_good(manager);
+	for (uint32_t i = 0; i < fabric->source.fabric.switch_count; i++)
 		fabric->stored[i] = fabric->at[i].target.hash;
-		switch_tables_copy(&fabric->switches[i].good, &fabric->switches[i].tables);
-	}
 	distribute_decided(&manager->distributor, manager_now(manager));
 }
 
@@ -456,36 +462,61 @@ static void say_in_force(struct manager *manager)
 	manager_journal(manager, JOURNAL_IN_FORCE, number, text);
 }
 
-// A switch said that its tables are wrong: everybody goes back, and that state is not tried again.
-static void fall_back(struct manager *manager)
+// Its state is not planned for again, and what was decided last is what there is.
+static void forget_plan(struct manager *manager)
 {
 	struct manager_fabric *fabric = manager->fabric;
-	const uint32_t by = manager->distributor.refused_by;
-	char number[32];
+	const struct topo *topo = &fabric->source.graph.topo;
 
-	for (uint32_t i = 0; i < fabric->source.fabric.switch_count; i++)
+	topo_state_copy(topo, &fabric->state, &fabric->refused);
+	fabric->has_refused = true;
+	if (manager->good_planner != NULL) {
+		manager->view.planner = manager->good_planner;
+		manager->view.plan = manager->good;
+		topo_state_copy(topo, &fabric->good, &fabric->state);
+	}
+	manager->view.plan.number = manager->distributor.number;
+	manager->view.plan.planned = manager_now(manager);
+	manager->view.plan.in_force = (ns_t){ 0 };
+	for (uint32_t i = 0; i < topo->switch_count; i++)
 		switch_tables_copy(&fabric->switches[i].tables, &fabric->switches[i].good);
 	manager->config_lanes = 0;
-	topo_state_copy(&fabric->source.graph.topo, &fabric->state, &fabric->refused);
-	fabric->has_refused = true;
-	snprintf(manager->fault, sizeof(manager->fault), "%s says that its tables are wrong: %s",
-		 fabric->source.fabric.switches[by].name,
+}
+
+// A switch said that its tables are wrong: everybody goes back.
+static void fall_back(struct manager *manager)
+{
+	const uint32_t by = manager->distributor.refused_by;
+	char why[PLAN_WHY_BYTES];
+	char number[32];
+
+	snprintf(why, sizeof(why), "%s says that its tables are wrong: %s",
+		 manager->fabric->source.fabric.switches[by].name,
 		 strerror(manager->distributor.refused_error));
 	snprintf(number, sizeof(number), "%" PRIu64, manager->view.plan.number);
-	manager_journal(manager, JOURNAL_NOT_IN_FORCE, number, manager->fault);
+	manager_journal(manager, JOURNAL_NOT_IN_FORCE, number, why);
+	forget_plan(manager);
+	if (is_canary(manager, by)) {
+		// Only the new intent is wrong.
+		manager->fabric->has_refused = false;
+		manager_forget_coming(manager);
+	} else {
+		memcpy(manager->fault, why, sizeof(why));
+	}
+	manager_show_hold(manager);
 }
 
 static void look_at_end(struct manager *manager)
 {
 	const struct distributor *d = &manager->distributor;
 
-	if (manager->view.plan.number == 0 || manager->told_number == manager->view.plan.number)
+	if (manager->view.plan.number == 0)
 		return;
-	if (d->refused_by != UINT32_MAX) {
-		manager->told_number = manager->view.plan.number;
+	if (d->refused_by != UINT32_MAX && manager->refused_number != d->number) {
+		manager->refused_number = d->number;
 		fall_back(manager);
-		manager_show_hold(manager);
-	} else if (d->decided && d->done.v != 0) {
+	}
+	if (d->decided && d->done.v != 0 && manager->told_number != manager->view.plan.number) {
 		manager->told_number = manager->view.plan.number;
 		say_in_force(manager);
 	}

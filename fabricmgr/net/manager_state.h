@@ -24,6 +24,7 @@ struct manager_fabric {
 	uint64_t *stored;          // hash of each switch as the store has it
 	struct topo_state state;   // that the plan in use is for
 	struct topo_state wanted;  // that was found last
+	struct topo_state good;    // that the last decided plan is for
 	struct topo_state refused; // that there is no plan for
 	bool has_refused;
 };
@@ -40,6 +41,8 @@ struct manager {
 	struct distributor distributor;
 	struct plan_thread *thread;
 	struct plan_result *pending; // the distributor is not ready for it
+	struct manager_plan good;    // that was last decided, and its planner; NULL: not any more
+	const struct planner *good_planner;
 	struct event *plan_event;
 	struct event *tick;
 	void (*news)(void *arg);
@@ -47,9 +50,10 @@ struct manager {
 	struct journal journal;
 	uint64_t journal_stored; // number of the last event that is in the store
 	ns_t journal_due;
-	bool is_fresh_intent; // the next decision stores everything
-	uint64_t told_number; // in force or given up, and said so
-	ns_t asked;           // first event that nothing was planned for; 0: none
+	bool is_fresh_intent;    // the next decision stores everything
+	uint64_t told_number;    // in force, and said so
+	uint64_t refused_number; // of what was fallen back to
+	ns_t asked;              // first event that nothing was planned for; 0: none
 	ns_t damping_due;
 	bool frozen;
 	bool held;      // a mass change

@@ -416,13 +416,16 @@ Test(manager, wrong_tables_leave_the_last_good_ones)
 		turn();
 	settle();
 	for (uint32_t i = 0; i < SWITCHES; i++)
-		cr_expect_eq(fleet[i].running.number, 1, "%s", fleet[i].name);
+		cr_expect_eq(fleet[i].running.number, 3, "%s: the good one, anew", fleet[i].name);
 	cr_expect_eq(find("leaf1")->running.hash, good);
+	cr_expect_eq(view()->planner->state.link_lost[link_of("leaf1", "Ethernet2")], 0);
 	cr_expect_eq(view()->hold, MANAGER_HOLD_FAULT);
 	find("leaf2")->answer = 0;
+	say_link(link_of("leaf1", "Ethernet3"), false);
 	say_link(link_of("leaf1", "Ethernet2"), true);
-	wait_for(3);
+	wait_for(4);
 	cr_expect_eq(view()->hold, MANAGER_HOLD_NONE);
+	expect_routes(link_of("leaf1", "Ethernet3"), TOPO_NONE);
 }
 
 // --- damping, deaths, mass changes --------------------------------------------------------------
@@ -721,4 +724,23 @@ Test(manager, a_wrong_intent_changes_nothing)
 	cr_expect_eq(manager_reload(manager, stderr), 0);
 	wait_for(2);
 	cr_expect_eq(view()->source->fabric.switch_count, 7);
+}
+
+Test(manager, a_canary_that_refuses_ends_the_new_intent)
+{
+	char why[MANAGER_WHY_BYTES], path[PATH_BYTES];
+
+	start();
+	find("leaf2")->answer = EINVAL;
+	cr_assert_eq(manager_apply(manager, write_larger(path), "leaf2", why), 0, "%s", why);
+	while (!has_event(JOURNAL_NOT_IN_FORCE))
+		turn();
+	settle();
+	cr_expect_eq(view()->hold, MANAGER_HOLD_NONE);
+	cr_expect_eq(view()->source->fabric.switch_count, SWITCHES);
+	find("leaf2")->answer = 0;
+	cr_expect_eq(manager_confirm(manager, why), -EINVAL);
+	say_link(link_of("leaf1", "Ethernet2"), false);
+	wait_for(4);
+	expect_routes(link_of("leaf1", "Ethernet2"), TOPO_NONE);
 }
