@@ -156,8 +156,10 @@ static void on_hangup(evutil_socket_t number, short what, void *arg)
 	struct agent *agent = arg;
 
 	service_reloading(agent->service);
-	for (uint32_t i = 0; i < agent->count; i++)
+	for (uint32_t i = 0; i < agent->count; i++) {
 		reload(&agent->sw[i].changer);
+		managed_redial(agent->sw[i].in->managed);
+	}
 	service_reloaded(agent->service);
 }
 

@@ -17,11 +17,16 @@
 #include "sys/log.h"
 #include "sys/text_json.h"
 
+enum { REDIAL_S = 60 };
+
 struct managed {
+	struct event_base *base;
 	struct config_changer *changer;
 	struct instance *in;
-	struct fabric_agent *agent;
+	const char *state_dir;
+	struct fabric_agent *agent; // NULL: it could not be made, which is tried again
 	struct fabric_counters *counters;
+	struct event *redial;
 };
 
 static const char who[] = "fabric manager";
@@ -297,37 +302,66 @@ static const struct fabric_switch calls = {
 
 // --- life -------------------------------------------------------------------------------------
 
-int managed_open(struct event_base *base, struct config_changer *changer, const char *state_dir)
+// A switch that cannot ask forwards all the same: its certificates may have run out.
+static void dial(struct managed *managed)
 {
-	struct instance *in = changer->in;
-	const struct switch_config *sw = &in->config->sw;
-	struct fabric_agent_options options = {
-		.name = sw->name, .address = sw->manager, .state_dir = state_dir, .sw = &calls
-	};
+	static const struct timeval later = { .tv_sec = REDIAL_S };
+	const struct switch_config *sw = &managed->in->config->sw;
 	struct tls_files tls = { 0 };
-	struct managed *managed;
+	struct fabric_agent_options options = {
+		.name = sw->name,
+		.address = sw->manager,
+		.state_dir = managed->state_dir,
+		.sw = &calls,
+		.arg = managed,
+	};
 
-	if (!managed_is(in->config))
-		return 0;
-	managed = calloc(1, sizeof(*managed));
-	if (managed == NULL)
-		return -ENOMEM;
-	managed->changer = changer;
-	managed->in = in;
 	snprintf(tls.authority, sizeof(tls.authority), "%s", sw->manager_authority);
 	snprintf(tls.certificate, sizeof(tls.certificate), "%s", sw->manager_certificate);
 	snprintf(tls.key, sizeof(tls.key), "%s", sw->manager_key);
 	options.tls = tls.certificate[0] != '\0' ? &tls : NULL;
-	options.arg = managed;
-	managed->counters = fabric_counters_open(changer->workers, in);
-	if (managed->counters != NULL)
-		managed->agent = fabric_agent_open(base, &options);
-	if (managed->agent == NULL) {
+	managed->agent = fabric_agent_open(managed->base, &options);
+	if (managed->agent == NULL)
+		evtimer_add(managed->redial, &later);
+}
+
+static void on_redial(evutil_socket_t fd, short what, void *arg)
+{
+	managed_redial(arg);
+}
+
+int managed_open(struct event_base *base, struct config_changer *changer, const char *state_dir)
+{
+	struct managed *managed;
+
+	if (!managed_is(changer->in->config))
+		return 0;
+	managed = calloc(1, sizeof(*managed));
+	if (managed == NULL)
+		return -ENOMEM;
+	*managed = (struct managed){
+		.base = base,
+		.changer = changer,
+		.in = changer->in,
+		.state_dir = state_dir,
+		.redial = evtimer_new(base, on_redial, managed),
+		.counters = fabric_counters_open(changer->workers, changer->in),
+	};
+	if (managed->redial == NULL || managed->counters == NULL) {
 		managed_close(managed);
-		return -EINVAL;
+		return -ENOMEM;
 	}
-	in->managed = managed;
+	changer->in->managed = managed;
+	dial(managed);
 	return 0;
+}
+
+void managed_redial(struct managed *managed)
+{
+	if (managed == NULL)
+		return;
+	fabric_agent_close(managed->agent);
+	dial(managed);
 }
 
 void managed_close(struct managed *managed)
@@ -336,6 +370,8 @@ void managed_close(struct managed *managed)
 		return;
 	fabric_agent_close(managed->agent);
 	fabric_counters_close(managed->counters);
+	if (managed->redial != NULL)
+		event_free(managed->redial);
 	managed->in->managed = NULL;
 	free(managed);
 }
@@ -367,6 +403,10 @@ json_t *managed_json(const struct managed *managed)
 
 	if (managed == NULL)
 		return NULL;
+	if (managed->agent == NULL)
+		return json_pack("{s:o, s:b, s:s}", "manager",
+				 said(managed->in->config->sw.manager), "connected", false, "error",
+				 "it cannot be called: the log says why");
 	fabric_agent_status(managed->agent, &status);
 	body = json_pack("{s:o, s:b, s:I, s:I, s:I, s:o, s:o, s:I}", "manager",
 			 said(status.address), "connected", status.connected, "since_s",

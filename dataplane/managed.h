@@ -36,9 +36,12 @@ int managed_merge(const struct instance *in, struct sw_config *config, FILE *err
 // `errors` for each knob that is the fabric's; -ENOMEM.
 int managed_judge(const struct instance *in, const struct sw_config *wanted, FILE *errors);
 
-// Begins to talk to the manager; in->managed stays NULL for a switch without one. 0, or -errno
-// after a line in the log.
+// Begins to talk to the manager, as soon as its address and certificates are usable; in->managed
+// stays NULL for a switch without one. `state_dir` outlives it. 0, or -ENOMEM.
 int managed_open(struct event_base *base, struct config_changer *changer, const char *state_dir);
+
+// Reads the certificates anew and begins again. Accepts NULL.
+void managed_redial(struct managed *managed);
 
 // Accepts NULL.
 void managed_close(struct managed *managed);
