@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Writes the reference pages that would rot if people wrote them: docs/config.md, docs/intent.md,
-# docs/counters.md, docs/drops.md, docs/fabric-events.md, docs/steering.md, docs/traffic-options.md
-# and docs/traffic-report.md, from the rows of schema/*.def.
+# docs/alarms.md, docs/counters.md, docs/drops.md, docs/fabric-events.md, docs/steering.md,
+# docs/traffic-options.md and docs/traffic-report.md, from the rows of schema/*.def.
 #
 # With --check nothing is written; the gate fails when a page differs from what would be written.
 # The name of a configuration list ("buffer_pool" of POOL_KNOB) is read from the descriptor tables.
@@ -105,6 +105,13 @@ DROPS_INTRO = '''# Drop reasons
 A packet that leaves the switch other than by transmission or by being consumed counts exactly one
 of these. The side tells which port total it adds to: IN_DROPPED_PKTS of the ingress port or
 OUT_DROPPED_PKTS of the egress port.
+'''
+ALARMS_INTRO = '''# Alarms of a fabric
+
+What `weft-fabricd` raises an alarm about, and when: its level has to be above the first limit for that
+time, and at or below the second for that time before it is cleared. Levels of 0 and 1 are no and yes.
+Alarms change nothing; they are in the journal, under `/v1/fabric/alarms` and in the metric
+`weft_fabric_alarms`. Rates of a switch that does not report are no reason for an alarm of its ports.
 '''
 STEERING_INTRO = '''# Steering
 
@@ -317,6 +324,16 @@ def events_page(events):
           re.sub('%[od]', lambda m: words[m[0]], cell(row.doc))] for row in events])
 
 
+def alarms_page(alarms):
+    def limit(row, which):
+        value, seconds = row.args[which], row.args[which + '_s']
+        return f'{value} {row.args["unit"]}'.strip() + (f' for {seconds} s' if seconds != '0' else '')
+    return note('schema/alarms.def') + ALARMS_INTRO + '\n' + table(
+        ['alarm', 'of a', 'severity', 'raised above', 'cleared at', 'meaning'],
+        [[f'`{row.name}`', row.args['object'].lower(), row.args['severity'].lower(), limit(row, 'raise'),
+          limit(row, 'clear'), cell(row.doc)] for row in alarms])
+
+
 def steering_page(classes):
     return note('schema/steering.def') + STEERING_INTRO + '\n' + table(
         ['class', 'what the switch does'],
@@ -326,7 +343,7 @@ def steering_page(classes):
 def pages(tree):
     """Path -> text of every page whose schema file exists."""
     rows = {}
-    for name in ('config', 'faults', 'intent', 'fabric_faults', 'stats', 'drops', 'steering',
+    for name in ('config', 'faults', 'intent', 'fabric_faults', 'stats', 'drops', 'alarms', 'steering',
                  'traffic_run', 'dcqcn', 'traffic_report', 'fabric_events'):
         path = f'schema/{name}.def'
         rows[name] = schema_rows(tree, path)[0] if tree.has(path) else []
@@ -344,6 +361,8 @@ def pages(tree):
         out['docs/counters.md'] = counters_page(rows['stats'])
     if rows['drops']:
         out['docs/drops.md'] = drops_page(rows['drops'])
+    if rows['alarms']:
+        out['docs/alarms.md'] = alarms_page(rows['alarms'])
     if rows['steering']:
         out['docs/steering.md'] = steering_page(rows['steering'])
     if rows['traffic_run']:

@@ -11,7 +11,6 @@
 #include "base/hash.h"
 
 enum {
-	FLAGS_AT = 8,
 	VARINT_BYTES = 10,
 	VARINT_PLACE_BYTES = 5,
 	PLACES_MAX = COUNTERS_PORT_MAX * COUNTERS_BLOCK + COUNTERS_PORT_AT
@@ -115,7 +114,7 @@ static void put_header(uint8_t *out, uint8_t flags)
 
 	for (uint32_t i = 0; i < 8; i++)
 		out[i] = (uint8_t)(hash >> (56 - 8 * i));
-	out[FLAGS_AT] = flags;
+	out[COUNTERS_FLAGS_AT] = flags;
 }
 
 size_t counters_encode(const uint64_t *now, const uint64_t *told, uint32_t ports, bool anew,
@@ -131,7 +130,7 @@ size_t counters_encode(const uint64_t *now, const uint64_t *told, uint32_t ports
 			continue;
 		if (size - len < VARINT_PLACE_BYTES + VARINT_BYTES) {
 			*from = i;
-			out[FLAGS_AT] |= COUNTERS_MORE;
+			out[COUNTERS_FLAGS_AT] |= COUNTERS_MORE;
 			return len;
 		}
 		len += put_varint(out + len, i - next);
@@ -189,17 +188,18 @@ int counters_decode(const uint8_t *data, size_t size, uint64_t *values, uint32_t
 {
 	uint8_t header[COUNTERS_HEADER_BYTES];
 
-	if (size < COUNTERS_HEADER_BYTES || data[FLAGS_AT] > (COUNTERS_ANEW | COUNTERS_MORE))
+	if (size < COUNTERS_HEADER_BYTES ||
+	    data[COUNTERS_FLAGS_AT] > (COUNTERS_ANEW | COUNTERS_MORE))
 		return -EBADMSG;
-	put_header(header, data[FLAGS_AT]);
+	put_header(header, data[COUNTERS_FLAGS_AT]);
 	if (memcmp(data, header, sizeof(header)) != 0)
 		return -EPROTONOSUPPORT;
 	data += sizeof(header);
 	size -= sizeof(header);
 	if (!read_rows(data, size, NULL, 0))
 		return -EBADMSG;
-	if (header[FLAGS_AT] & COUNTERS_ANEW)
+	if (header[COUNTERS_FLAGS_AT] & COUNTERS_ANEW)
 		memset(values, 0, counters_count(ports) * sizeof(*values));
 	read_rows(data, size, values, counters_count(ports));
-	return header[FLAGS_AT];
+	return header[COUNTERS_FLAGS_AT];
 }

@@ -56,8 +56,12 @@ extern const struct counters_table counters_tables[COUNTERS_OBJECTS];
 
 uint64_t counters_layout_hash(void);
 
-// Header and one row.
-enum { COUNTERS_HEADER_BYTES = 9, COUNTERS_BYTES_MIN = COUNTERS_HEADER_BYTES + 15 };
+// Header, and one row behind it.
+enum {
+	COUNTERS_FLAGS_AT = 8,
+	COUNTERS_HEADER_BYTES,
+	COUNTERS_BYTES_MIN = COUNTERS_HEADER_BYTES + 15
+};
 
 // Writes what of `now` is not as in `told`, from place *from on, as far as it fits into `size`
 // bytes (at least COUNTERS_BYTES_MIN). *from is where to go on next time, 0: all was written.
@@ -70,3 +74,9 @@ size_t counters_encode(const uint64_t *now, const uint64_t *told, uint32_t ports
 // Returns the flags (enum counters_flag), or nothing has changed: -EPROTONOSUPPORT, the sender has
 // other rows, or -EBADMSG, anything that counters_encode() would not write.
 int counters_decode(const uint8_t *data, size_t size, uint64_t *values, uint32_t ports);
+
+// Whether a message begins anew, right or wrong otherwise.
+static inline bool counters_is_anew(const uint8_t *data, size_t size)
+{
+	return size >= COUNTERS_HEADER_BYTES && (data[COUNTERS_FLAGS_AT] & COUNTERS_ANEW);
+}

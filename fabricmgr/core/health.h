@@ -2,12 +2,12 @@
 //
 // Health of a fabric: what switches report, kept as latest values, rates, an hour of history, and
 // alarms with hysteresis (schema/alarms.def). Nothing here changes what a switch does. Pure: time
-// and memory are the caller's; the memory of a switch is touched when it reports for the first
-// time, so a caller with pages that are committed on touch pays for what is there.
+// and memory are the caller's.
 //
-// Bounded: COUNTERS_BLOCK numbers and struct health_port for each port that the intent knows, and
-// history_bytes of history whatever the fabric: an hour always fits, in steps of whole seconds that
-// are as many as it takes. Ports that report beyond the intent's are passed over.
+// Bounded: COUNTERS_BLOCK numbers (4 KB) and struct health_port for each port that the intent
+// knows, and history_bytes of history whatever the fabric: an hour always fits, in steps of whole
+// seconds that are as many as it takes; its pages are touched as time goes on. Ports that report
+// beyond the intent's are passed over.
 #pragma once
 
 #include "fabricmgr/core/fabric.h"

@@ -21,6 +21,8 @@ struct fabric_rpc {
 	struct rpc_server *server;
 	struct fabric_fetches *fetches;
 	struct journal_budget refused;
+	bool (*report)(void *arg, uint32_t at, const struct rpc_report *report);
+	void *report_arg;
 };
 
 static struct generation generation_of(const struct rpc_generation *said)
@@ -223,6 +225,8 @@ static void on_report(void *arg, struct rpc_call *call, const void *request)
 	distribute_heard(manager_distributor(rpc->manager), at, report->boot,
 			 manager_now(rpc->manager));
 	take_report(rpc, at, report);
+	if (rpc->report != NULL && rpc->report(rpc->report_arg, at, report))
+		reply.again = reply.has_again = true;
 	sw = &manager_view(rpc->manager)->switches[at];
 	reply.sequence = sw->boot == report->boot ? sw->event_sequence : 0;
 	rpc_reply(call, &reply);
@@ -258,6 +262,8 @@ struct fabric_rpc *fabric_rpc_open(struct event_base *base, struct manager *mana
 	if (rpc == NULL)
 		return NULL;
 	rpc->manager = manager;
+	rpc->report = options->report;
+	rpc->report_arg = options->report_arg;
 	rpc->fetches = fabric_fetches_open(base, manager);
 	if (rpc->fetches != NULL)
 		rpc->server = rpc_server_open(base, &server, methods,

@@ -11,6 +11,7 @@
 #include "fabricmgr/net/manager.h"
 #include "sys/rpc_server.h"
 
+struct rpc_report;
 struct fabric_rpc;
 
 struct fabric_rpc_options {
@@ -18,6 +19,10 @@ struct fabric_rpc_options {
 	const char *address;         // "IP:PORT"; NULL: none
 	const struct tls_files *tls; // for TCP
 	uint32_t connection_max;
+	// Told of each report of a switch, of its current run. True: the switch is to tell all of
+	// its counters again. NULL: nobody is.
+	bool (*report)(void *arg, uint32_t at, const struct rpc_report *report);
+	void *report_arg;
 };
 
 // NULL after a line in the log. The manager outlives it.

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "fabricmgr/net/fabric_rpc.h"
+#include "fabricmgr/net/health_feed.h"
 #include "fabricmgr/net/manager.h"
 #include "fabricmgr/net/northbound.h"
 #include "fabricmgr/net/options.h"
@@ -28,6 +29,7 @@ struct program {
 	struct manager *manager;
 	struct fabric_rpc *rpc;
 	struct northbound *northbound;
+	struct health_feed *health;
 	struct service *service;
 };
 
@@ -99,14 +101,19 @@ static int start_manager(struct program *program)
 static int start_serving(struct program *program)
 {
 	char path[PATH_BYTES];
-	const struct fabric_rpc_options rpc = {
+	struct fabric_rpc_options rpc = {
 		.socket_path = path,
 		.address = program->options.listen,
 		.tls = program->options.listen != NULL ? &program->options.tls : NULL,
 		.connection_max = CONNECTIONS_MAX,
+		.report = health_feed_report,
 	};
 
 	snprintf(path, sizeof(path), "%s/fabricd.rpc", program->options.run_dir);
+	program->health = health_feed_open(program->base, program->manager);
+	if (program->health == NULL)
+		return 1;
+	rpc.report_arg = program->health;
 	program->rpc = fabric_rpc_open(program->base, program->manager, &rpc);
 	program->northbound = northbound_open(program->base, program->manager,
 					      &(struct northbound_options){
@@ -116,6 +123,7 @@ static int start_serving(struct program *program)
 					      });
 	if (program->rpc == NULL || program->northbound == NULL)
 		return 1;
+	health_feed_serve(program->health, program->northbound);
 	program->service = service_open(program->base, program->manager);
 	return program->service != NULL ? 0 : 1;
 }
@@ -143,6 +151,7 @@ static void unwind(struct program *program)
 	service_close(program->service);
 	northbound_close(program->northbound);
 	fabric_rpc_close(program->rpc);
+	health_feed_close(program->health);
 	manager_close(program->manager);
 	for (uint32_t i = 0; i < 3; i++) {
 		if (program->signals[i] != NULL)
