@@ -5,9 +5,11 @@
 
 #include "cli/pki.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/pki_serve.h"
 #include "cli/run.h"
 #include "sys/nearest.h"
 #include "sys/pki.h"
@@ -16,8 +18,10 @@ struct verb {
 	const char *name;
 	const char *words; // behind it
 	const char *help;
-	int (*run)(const char *dir, const char *name);
-	bool takes_names; // one at least
+	int words_least;
+	int words_most;
+	int (*each)(const char *dir, const char *name); // for each name, or once without any
+	int (*whole)(int argc, char **argv);            // instead: an exit status
 };
 
 static int run_init(const char *dir, const char *name)
@@ -53,12 +57,30 @@ static int run_list(const char *dir, const char *name)
 	return pki_list(dir, stdout, stderr);
 }
 
+// Who has the line may take part under that name: it goes the way that a password goes.
+static int run_token(const char *dir, const char *name)
+{
+	char token[PKI_TOKEN_BYTES];
+	char fingerprint[PKI_FINGERPRINT_BYTES];
+	const int rc = pki_token(dir, name, token, fingerprint, stderr);
+
+	if (rc == 0)
+		printf("%s %s.%s\n", name, fingerprint, token);
+	return rc;
+}
+
 static const struct verb verbs[] = {
-	{ "init", "DIR", "make an authority in a directory", run_init, false },
-	{ "issue", "DIR NAME...", "make a key and a certificate for each name", run_issue, true },
-	{ "revoke", "DIR NAME...", "put certificates on the list of revoked ones", run_revoke,
-	  true },
-	{ "list", "DIR", "show all certificates and whether they are good", run_list, false },
+	{ "init", "DIR", "make an authority in a directory", 1, 1, run_init, NULL },
+	{ "issue", "DIR NAME...", "make a key and a certificate for each name", 2, INT_MAX,
+	  run_issue, NULL },
+	{ "revoke", "DIR NAME...", "put certificates on the list of revoked ones", 2, INT_MAX,
+	  run_revoke, NULL },
+	{ "list", "DIR", "show all certificates and whether they are good", 1, 1, run_list, NULL },
+	{ "token", "DIR NAME...", "let each name ask for its certificate, once, for a day", 2,
+	  INT_MAX, run_token, NULL },
+	{ "serve", "DIR IP:PORT", "answer those who ask, until Ctrl-C", 2, 2, NULL, pki_serve_run },
+	{ "ask", "DIR HOST:PORT NAME TOKEN", "make a key, and ask for the certificate of a name", 4,
+	  4, NULL, pki_ask_run },
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
@@ -67,7 +89,7 @@ static void help(FILE *out)
 {
 	fputs("usage: weft pki WORD DIR [NAME]...\n\n", out);
 	for (int i = 0; i < VERB_COUNT; i++)
-		fprintf(out, "  weft pki %-7s %-12s %s\n", verbs[i].name, verbs[i].words,
+		fprintf(out, "  weft pki %-7s %-25s %s\n", verbs[i].name, verbs[i].words,
 			verbs[i].help);
 	fputs("\nNAME is that of a switch, or weft-fabricd for the fabric manager. A key is "
 	      "NAME.key, which only its\nowner may read; nothing is written over.\n\n"
@@ -94,9 +116,7 @@ static const struct verb *find_verb(const char *word)
 // Whether what is behind the word is as many as it takes.
 static bool check_count(const struct verb *verb, int count)
 {
-	const int least = verb->takes_names ? 2 : 1;
-
-	if (count >= least && (verb->takes_names || count == least))
+	if (count >= verb->words_least && count <= verb->words_most)
 		return true;
 	fprintf(stderr, "weft: usage: weft pki %s %s\n", verb->name, verb->words);
 	return false;
@@ -120,9 +140,11 @@ int pki_run(int argc, char **argv)
 	verb = find_verb(argv[0]);
 	if (verb == NULL || !check_count(verb, argc - 1))
 		return EXIT_USAGE;
-	if (!verb->takes_names)
-		return verb->run(argv[1], NULL) == 0 ? EXIT_DONE : EXIT_REFUSED;
+	if (verb->whole != NULL)
+		return verb->whole(argc - 1, argv + 1);
+	if (argc == 2)
+		rc = verb->each(argv[1], NULL);
 	for (int i = 2; i < argc && rc == 0; i++)
-		rc = verb->run(argv[1], argv[i]);
+		rc = verb->each(argv[1], argv[i]);
 	return rc == 0 ? EXIT_DONE : EXIT_REFUSED;
 }

@@ -18,35 +18,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sys/file_replace.h"
-#include "sys/pki_x509.h"
+#include "sys/pki_dir.h"
 #include "sys/tls.h"
 
 enum {
-	DAY_S = 24 * 3600,
 	AUTHORITY_DAYS = 3650,
-	CERTIFICATE_DAYS = 730,
-	EARLY_S = 3600, // clocks of switches may be late
 	SERIAL_CHARS = 16,
 };
 
 static const char authority_name[] = "authority";
 static const char list_name[] = "revoked";
 
-struct pki {
-	const char *dir;
-	FILE *errors;
-	struct pki_issuer issuer;
-	X509_CRL *list;
-	int lock; // of authority.pem, while something changes: one at a time
-};
-
-struct path {
-	char text[FILE_REPLACE_PATH_BYTES];
-};
-
-// NAME and a suffix in the directory.
-static struct path path_of(const struct pki *pki, const char *name, const char *suffix)
+struct path pki_path(const struct pki *pki, const char *name, const char *suffix)
 {
 	struct path path;
 
@@ -54,75 +37,73 @@ static struct path path_of(const struct pki *pki, const char *name, const char *
 	return path;
 }
 
-static int complain(const struct pki *pki, const char *object, const char *what, int error)
+int pki_complain(const struct pki *pki, const char *object, const char *what, int error)
 {
 	fprintf(pki->errors, "%s: %s\n", object, what);
 	ERR_clear_error();
 	return error;
 }
 
-static int complain_errno(const struct pki *pki, const char *object, int error)
+int pki_complain_errno(const struct pki *pki, const char *object, int error)
 {
-	return complain(pki, object, strerror(-error), error);
+	return pki_complain(pki, object, strerror(-error), error);
 }
 
 // --- files ---------------------------------------------------------------------------------------
 
-// A file that was not there before.
-static FILE *create(const struct pki *pki, const char *path, mode_t mode)
+FILE *pki_create(const struct pki *pki, const char *path, mode_t mode)
 {
 	const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 
 	if (fd < 0) {
-		complain_errno(pki, path, -errno);
+		pki_complain_errno(pki, path, -errno);
 		return NULL;
 	}
 	return fdopen(fd, "w");
 }
 
-// Ends a file that create() began; what is not whole is taken back.
-static int finish(const struct pki *pki, const char *path, FILE *file, bool written)
+int pki_finish(const struct pki *pki, const char *path, FILE *file, bool written)
 {
 	const bool stored = fflush(file) == 0 && fsync(fileno(file)) == 0;
 
 	if (fclose(file) == 0 && stored && written)
 		return 0;
 	unlink(path);
-	return complain(pki, path, "cannot be written", -EIO);
+	return pki_complain(pki, path, "cannot be written", -EIO);
 }
 
-static int write_key(const struct pki *pki, const char *name, EVP_PKEY *key)
+int pki_write_key(const struct pki *pki, const char *name, EVP_PKEY *key)
 {
-	const struct path path = path_of(pki, name, ".key");
-	FILE *file = create(pki, path.text, 0600);
+	const struct path path = pki_path(pki, name, ".key");
+	FILE *file = pki_create(pki, path.text, 0600);
 
 	if (file == NULL)
 		return -EEXIST;
-	return finish(pki, path.text, file,
-		      PEM_write_PKCS8PrivateKey(file, key, NULL, NULL, 0, NULL, NULL) == 1);
+	return pki_finish(pki, path.text, file,
+			  PEM_write_PKCS8PrivateKey(file, key, NULL, NULL, 0, NULL, NULL) == 1);
 }
 
-static int write_certificate(const struct pki *pki, const char *name, X509 *certificate)
+int pki_write_certificate(const struct pki *pki, const char *name, X509 *certificate)
 {
-	const struct path path = path_of(pki, name, ".pem");
-	FILE *file = create(pki, path.text, 0644);
+	const struct path path = pki_path(pki, name, ".pem");
+	FILE *file = pki_create(pki, path.text, 0644);
 
 	if (file == NULL)
 		return -EEXIST;
-	return finish(pki, path.text, file, PEM_write_X509(file, certificate) == 1);
+	return pki_finish(pki, path.text, file, PEM_write_X509(file, certificate) == 1);
 }
 
 // A key with its certificate: both, or none.
 static int write_pair(const struct pki *pki, const char *name, EVP_PKEY *key, X509 *certificate)
 {
-	const struct path path = path_of(pki, name, ".key");
+	const struct path path = pki_path(pki, name, ".key");
 	int rc = 0;
 
 	if (key == NULL || certificate == NULL)
-		return complain(pki, name, "no certificate could be made: no memory", -ENOMEM);
-	rc = write_key(pki, name, key);
+		return pki_complain(pki, name, "no certificate could be made: no memory", -ENOMEM);
+	rc = pki_write_key(pki, name, key);
 	if (rc == 0) {
-		rc = write_certificate(pki, name, certificate);
+		rc = pki_write_certificate(pki, name, certificate);
 		if (rc < 0)
 			unlink(path.text);
 	}
@@ -131,7 +112,7 @@ static int write_pair(const struct pki *pki, const char *name, EVP_PKEY *key, X5
 
 static int write_list(const struct pki *pki)
 {
-	const struct path path = path_of(pki, list_name, ".pem");
+	const struct path path = pki_path(pki, list_name, ".pem");
 	struct file_replace replace;
 	int rc = file_replace_open(&replace, path.text);
 
@@ -141,10 +122,10 @@ static int write_list(const struct pki *pki)
 		fchmod(fileno(replace.file), 0644);
 		rc = file_replace_finish(&replace);
 	}
-	return rc < 0 ? complain_errno(pki, path.text, rc) : 0;
+	return rc < 0 ? pki_complain_errno(pki, path.text, rc) : 0;
 }
 
-static X509 *read_certificate(const char *path)
+X509 *pki_read_certificate(const char *path)
 {
 	FILE *file = fopen(path, "re");
 	X509 *certificate;
@@ -159,7 +140,7 @@ static X509 *read_certificate(const char *path)
 
 // --- the authority -------------------------------------------------------------------------------
 
-static void close_pki(struct pki *pki)
+void pki_close(struct pki *pki)
 {
 	X509_free(pki->issuer.certificate);
 	EVP_PKEY_free(pki->issuer.key);
@@ -170,48 +151,48 @@ static void close_pki(struct pki *pki)
 
 static int read_key(struct pki *pki)
 {
-	const struct path path = path_of(pki, authority_name, ".key");
+	const struct path path = pki_path(pki, authority_name, ".key");
 	FILE *file = fopen(path.text, "re");
 
 	if (file == NULL)
-		return complain_errno(pki, path.text, -errno);
+		return pki_complain_errno(pki, path.text, -errno);
 	pki->issuer.key = PEM_read_PrivateKey(file, NULL, NULL, NULL);
 	fclose(file);
 	if (pki->issuer.key == NULL ||
 	    X509_check_private_key(pki->issuer.certificate, pki->issuer.key) != 1)
-		return complain(pki, path.text, "not the key of authority.pem", -EINVAL);
+		return pki_complain(pki, path.text, "not the key of authority.pem", -EINVAL);
 	return 0;
 }
 
 static int read_list(struct pki *pki)
 {
-	const struct path path = path_of(pki, list_name, ".pem");
+	const struct path path = pki_path(pki, list_name, ".pem");
 	FILE *file = fopen(path.text, "re");
 	EVP_PKEY *key;
 	bool right;
 
 	if (file == NULL)
-		return complain_errno(pki, path.text, -errno);
+		return pki_complain_errno(pki, path.text, -errno);
 	pki->list = PEM_read_X509_CRL(file, NULL, NULL, NULL);
 	fclose(file);
 	key = X509_get0_pubkey(pki->issuer.certificate);
 	right = pki->list != NULL && key != NULL && X509_CRL_verify(pki->list, key) == 1;
-	return right ? 0 : complain(pki, path.text, "not a list of this authority", -EINVAL);
+	return right ? 0 : pki_complain(pki, path.text, "not a list of this authority", -EINVAL);
 }
 
-// Reads the authority; with its key if something is to be signed. Close it in any case.
-static int open_pki(struct pki *pki, const char *dir, bool with_key, FILE *errors)
+int pki_open(struct pki *pki, const char *dir, bool with_key, FILE *errors)
 {
 	struct path path;
 	int rc = 0;
 
 	*pki = (struct pki){ .dir = dir, .errors = errors, .lock = -1 };
-	path = path_of(pki, authority_name, ".pem");
-	pki->issuer.certificate = read_certificate(path.text);
+	path = pki_path(pki, authority_name, ".pem");
+	pki->issuer.certificate = pki_read_certificate(path.text);
 	if (pki->issuer.certificate == NULL && access(path.text, F_OK) != 0)
-		return complain(pki, dir, "no authority here; weft pki init makes one", -ENOENT);
+		return pki_complain(pki, dir, "no authority here; weft pki init makes one",
+				    -ENOENT);
 	if (pki->issuer.certificate == NULL)
-		return complain(pki, path.text, "no certificate in PEM", -EINVAL);
+		return pki_complain(pki, path.text, "no certificate in PEM", -EINVAL);
 	pki->lock = with_key ? open(path.text, O_RDONLY | O_CLOEXEC) : -1;
 	if (pki->lock >= 0)
 		flock(pki->lock, LOCK_EX);
@@ -219,18 +200,18 @@ static int open_pki(struct pki *pki, const char *dir, bool with_key, FILE *error
 	return rc == 0 ? read_list(pki) : rc;
 }
 
-static int make_directory(const struct pki *pki, const char *path)
+int pki_make_directory(const struct pki *pki, const char *path)
 {
 	if (mkdir(path, 0700) == 0 || errno == EEXIST)
 		return 0;
-	return complain_errno(pki, path, -errno);
+	return pki_complain_errno(pki, path, -errno);
 }
 
 static int make_authority(struct pki *pki)
 {
 	const time_t now = time(NULL);
-	const time_t until = now + (time_t)AUTHORITY_DAYS * DAY_S;
-	const struct pki_subject subject = { "weft lab authority", PKI_AUTHORITY, now - EARLY_S,
+	const time_t until = now + (time_t)AUTHORITY_DAYS * PKI_DAY_S;
+	const struct pki_subject subject = { "weft lab authority", PKI_AUTHORITY, now - PKI_EARLY_S,
 					     until };
 	int rc = 0;
 
@@ -238,9 +219,10 @@ static int make_authority(struct pki *pki)
 	if (pki->issuer.key != NULL)
 		pki->issuer.certificate = pki_sign(&subject, pki->issuer.key, &pki->issuer);
 	if (pki->issuer.certificate != NULL)
-		pki->list = pki_make_list(&pki->issuer, now - EARLY_S, until);
+		pki->list = pki_make_list(&pki->issuer, now - PKI_EARLY_S, until);
 	if (pki->list == NULL)
-		return complain(pki, pki->dir, "no authority could be made: no memory", -ENOMEM);
+		return pki_complain(pki, pki->dir, "no authority could be made: no memory",
+				    -ENOMEM);
 	rc = write_pair(pki, authority_name, pki->issuer.key, pki->issuer.certificate);
 	return rc == 0 ? write_list(pki) : rc;
 }
@@ -248,13 +230,13 @@ static int make_authority(struct pki *pki)
 int pki_init(const char *dir, FILE *errors)
 {
 	struct pki pki = { .dir = dir, .errors = errors, .lock = -1 };
-	int rc = make_directory(&pki, dir);
+	int rc = pki_make_directory(&pki, dir);
 
-	if (rc == 0 && access(path_of(&pki, authority_name, ".pem").text, F_OK) == 0)
-		rc = complain(&pki, dir, "there is an authority already", -EEXIST);
+	if (rc == 0 && access(pki_path(&pki, authority_name, ".pem").text, F_OK) == 0)
+		rc = pki_complain(&pki, dir, "there is an authority already", -EEXIST);
 	if (rc == 0)
 		rc = make_authority(&pki);
-	close_pki(&pki);
+	pki_close(&pki);
 	return rc;
 }
 
@@ -306,14 +288,14 @@ static void print_until(const X509 *certificate, char until[16])
 	strftime(until, 16, "%Y-%m-%d", &at);
 }
 
-static int check_name(const struct pki *pki, const char *name)
+int pki_check_name(const struct pki *pki, const char *name)
 {
 	if (!tls_name_is_right(name) || name[0] == '.' || name[0] == '-')
-		return complain(pki, name,
-				"not a name: letters, digits, '_', '-' and '.', 63 at most",
-				-EINVAL);
+		return pki_complain(pki, name,
+				    "not a name: letters, digits, '_', '-' and '.', 63 at most",
+				    -EINVAL);
 	if (strcmp(name, authority_name) == 0 || strcmp(name, list_name) == 0)
-		return complain(pki, name, "a name that the directory needs itself", -EINVAL);
+		return pki_complain(pki, name, "a name that the directory needs itself", -EINVAL);
 	return 0;
 }
 
@@ -322,29 +304,29 @@ static int move_away(const struct pki *pki, const char *name, const X509 *certif
 {
 	char serial[SERIAL_CHARS + 1];
 	char old[TLS_NAME_BYTES + SERIAL_CHARS + 8];
-	struct path from = path_of(pki, name, ".pem");
+	struct path from = pki_path(pki, name, ".pem");
 	struct path to;
-	int rc = make_directory(pki, path_of(pki, "old", "").text);
+	int rc = pki_make_directory(pki, pki_path(pki, "old", "").text);
 
 	if (rc < 0)
 		return rc;
 	print_serial(certificate, serial);
 	snprintf(old, sizeof(old), "old/%s-%s", name, serial);
-	to = path_of(pki, old, ".pem");
+	to = pki_path(pki, old, ".pem");
 	if (rename(from.text, to.text) != 0)
-		return complain_errno(pki, from.text, -errno);
-	from = path_of(pki, name, ".key");
-	to = path_of(pki, old, ".key");
+		return pki_complain_errno(pki, from.text, -errno);
+	from = pki_path(pki, name, ".key");
+	to = pki_path(pki, old, ".key");
 	// The key may have been moved to its switch.
 	if (rename(from.text, to.text) != 0 && errno != ENOENT)
-		return complain_errno(pki, from.text, -errno);
+		return pki_complain_errno(pki, from.text, -errno);
 	return 0;
 }
 
-static int make_room(const struct pki *pki, const char *name)
+int pki_make_room(const struct pki *pki, const char *name)
 {
-	const struct path path = path_of(pki, name, ".pem");
-	X509 *certificate = read_certificate(path.text);
+	const struct path path = pki_path(pki, name, ".pem");
+	X509 *certificate = pki_read_certificate(path.text);
 	char until[16];
 	int rc = 0;
 
@@ -353,7 +335,9 @@ static int make_room(const struct pki *pki, const char *name)
 	switch (state_of(pki, certificate)) {
 	case STATE_REVOKED:
 	case STATE_EXPIRED: rc = move_away(pki, name, certificate); break;
-	case STATE_FOREIGN: rc = complain(pki, path.text, "of another authority", -EEXIST); break;
+	case STATE_FOREIGN:
+		rc = pki_complain(pki, path.text, "of another authority", -EEXIST);
+		break;
 	case STATE_VALID:
 		print_until(certificate, until);
 		fprintf(pki->errors, "%s: has a certificate until %s; revoke it first\n", name,
@@ -365,15 +349,21 @@ static int make_room(const struct pki *pki, const char *name)
 	return rc;
 }
 
-static int make_certificate(const struct pki *pki, const char *name)
+X509 *pki_certify(const struct pki *pki, const char *name, EVP_PKEY *key)
 {
 	const bool is_manager = strcmp(name, TLS_MANAGER_NAME) == 0;
 	const time_t now = time(NULL);
 	const struct pki_subject subject = { name, is_manager ? PKI_SERVER : PKI_CLIENT,
-					     now - EARLY_S,
-					     now + (time_t)CERTIFICATE_DAYS * DAY_S };
+					     now - PKI_EARLY_S,
+					     now + (time_t)PKI_CERTIFICATE_DAYS * PKI_DAY_S };
+
+	return key != NULL ? pki_sign(&subject, key, &pki->issuer) : NULL;
+}
+
+static int make_certificate(const struct pki *pki, const char *name)
+{
 	EVP_PKEY *key = pki_make_key();
-	X509 *certificate = key != NULL ? pki_sign(&subject, key, &pki->issuer) : NULL;
+	X509 *certificate = pki_certify(pki, name, key);
 	const int rc = write_pair(pki, name, key, certificate);
 
 	X509_free(certificate);
@@ -384,35 +374,35 @@ static int make_certificate(const struct pki *pki, const char *name)
 int pki_issue(const char *dir, const char *name, FILE *errors)
 {
 	struct pki pki;
-	int rc = open_pki(&pki, dir, true, errors);
+	int rc = pki_open(&pki, dir, true, errors);
 
 	if (rc == 0)
-		rc = check_name(&pki, name);
+		rc = pki_check_name(&pki, name);
 	if (rc == 0)
-		rc = make_room(&pki, name);
+		rc = pki_make_room(&pki, name);
 	if (rc == 0)
 		rc = make_certificate(&pki, name);
-	close_pki(&pki);
+	pki_close(&pki);
 	return rc;
 }
 
 static int revoke_certificate(struct pki *pki, const char *name)
 {
 	const time_t now = time(NULL);
-	X509 *certificate = read_certificate(path_of(pki, name, ".pem").text);
+	X509 *certificate = pki_read_certificate(pki_path(pki, name, ".pem").text);
 	int rc = 0;
 
 	if (certificate == NULL)
-		return complain(pki, name, "has no certificate here", -ENOENT);
+		return pki_complain(pki, name, "has no certificate here", -ENOENT);
 	switch (state_of(pki, certificate)) {
-	case STATE_REVOKED: rc = complain(pki, name, "is revoked already", -EALREADY); break;
-	case STATE_FOREIGN: rc = complain(pki, name, "of another authority", -EINVAL); break;
+	case STATE_REVOKED: rc = pki_complain(pki, name, "is revoked already", -EALREADY); break;
+	case STATE_FOREIGN: rc = pki_complain(pki, name, "of another authority", -EINVAL); break;
 	case STATE_EXPIRED:
 	case STATE_VALID:
 		rc = pki_add_revoked(pki->list, &pki->issuer, certificate, now,
-				     now + (time_t)AUTHORITY_DAYS * DAY_S) ?
+				     now + (time_t)AUTHORITY_DAYS * PKI_DAY_S) ?
 			     write_list(pki) :
-			     complain(pki, name, "no memory", -ENOMEM);
+			     pki_complain(pki, name, "no memory", -ENOMEM);
 		break;
 	}
 	X509_free(certificate);
@@ -422,13 +412,13 @@ static int revoke_certificate(struct pki *pki, const char *name)
 int pki_revoke(const char *dir, const char *name, FILE *errors)
 {
 	struct pki pki;
-	int rc = open_pki(&pki, dir, true, errors);
+	int rc = pki_open(&pki, dir, true, errors);
 
 	if (rc == 0)
-		rc = check_name(&pki, name);
+		rc = pki_check_name(&pki, name);
 	if (rc == 0)
 		rc = revoke_certificate(&pki, name);
-	close_pki(&pki);
+	pki_close(&pki);
 	return rc;
 }
 
@@ -444,7 +434,7 @@ static int is_certificate(const struct dirent *entry)
 
 static void list_file(const struct pki *pki, const char *path, FILE *out)
 {
-	X509 *certificate = read_certificate(path);
+	X509 *certificate = pki_read_certificate(path);
 	char serial[SERIAL_CHARS + 1];
 	char until[16];
 	char name[TLS_NAME_BYTES];
@@ -467,7 +457,7 @@ static int list_directory(const struct pki *pki, const char *dir, FILE *out)
 	char path[FILE_REPLACE_PATH_BYTES + sizeof(entries[0]->d_name)];
 
 	if (count < 0)
-		return errno == ENOENT ? 0 : complain_errno(pki, dir, -errno);
+		return errno == ENOENT ? 0 : pki_complain_errno(pki, dir, -errno);
 	for (int i = 0; i < count; i++) {
 		snprintf(path, sizeof(path), "%s/%s", dir, entries[i]->d_name);
 		list_file(pki, path, out);
@@ -480,14 +470,14 @@ static int list_directory(const struct pki *pki, const char *dir, FILE *out)
 int pki_list(const char *dir, FILE *out, FILE *errors)
 {
 	struct pki pki;
-	int rc = open_pki(&pki, dir, false, errors);
+	int rc = pki_open(&pki, dir, false, errors);
 
 	if (rc == 0) {
 		fprintf(out, "%-24s %-16s %-10s %s\n", "NAME", "SERIAL", "UNTIL", "STATE");
 		rc = list_directory(&pki, dir, out);
 	}
 	if (rc == 0)
-		rc = list_directory(&pki, path_of(&pki, "old", "").text, out);
-	close_pki(&pki);
+		rc = list_directory(&pki, pki_path(&pki, "old", "").text, out);
+	pki_close(&pki);
 	return rc;
 }

@@ -6,6 +6,7 @@
 #include "sys/pki_x509.h"
 
 #include <openssl/ec.h>
+#include <openssl/err.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
 
@@ -90,6 +91,45 @@ X509 *pki_sign(const struct pki_subject *subject, EVP_PKEY *key, const struct pk
 		return certificate;
 	X509_free(certificate);
 	return NULL;
+}
+
+X509_REQ *pki_make_request(const char *name, EVP_PKEY *key)
+{
+	X509_REQ *request = X509_REQ_new();
+
+	if (request != NULL && X509_REQ_set_version(request, X509_REQ_VERSION_1) == 1 &&
+	    X509_NAME_add_entry_by_txt(X509_REQ_get_subject_name(request), "CN", MBSTRING_UTF8,
+				       (const unsigned char *)name, -1, -1, 0) == 1 &&
+	    X509_REQ_set_pubkey(request, key) == 1 && X509_REQ_sign(request, key, EVP_sha256()) > 0)
+		return request;
+	X509_REQ_free(request);
+	return NULL;
+}
+
+static bool is_on_p256(const EVP_PKEY *key)
+{
+	char group[32] = "";
+	size_t bytes;
+
+	return EVP_PKEY_is_a(key, "EC") &&
+	       EVP_PKEY_get_group_name(key, group, sizeof(group), &bytes) == 1 &&
+	       OBJ_txt2nid(group) == NID_X9_62_prime256v1;
+}
+
+EVP_PKEY *pki_read_request(const void *request, size_t bytes)
+{
+	const unsigned char *at = request;
+	X509_REQ *read = d2i_X509_REQ(NULL, &at, (long)bytes);
+	EVP_PKEY *key = read != NULL ? X509_REQ_get_pubkey(read) : NULL;
+
+	// Who signed has the key: nobody gets a certificate for that of another.
+	if (key != NULL && (!is_on_p256(key) || X509_REQ_verify(read, key) != 1)) {
+		EVP_PKEY_free(key);
+		key = NULL;
+	}
+	X509_REQ_free(read);
+	ERR_clear_error();
+	return key;
 }
 
 // Dates of a list, one number higher than before, and its signature.

@@ -33,6 +33,12 @@ EVP_PKEY *pki_make_key(void);
 // A certificate for `key`, with a serial number at random.
 X509 *pki_sign(const struct pki_subject *subject, EVP_PKEY *key, const struct pki_issuer *issuer);
 
+// A request for a certificate, signed with the key that it is for.
+X509_REQ *pki_make_request(const char *name, EVP_PKEY *key);
+
+// The key of a request that is signed with it, on P-256. NULL: it is not that; release the key.
+EVP_PKEY *pki_read_request(const void *request, size_t bytes);
+
 // An empty list, and one more on a list, which is dated anew and signed again.
 X509_CRL *pki_make_list(const struct pki_issuer *issuer, time_t from, time_t until);
 bool pki_add_revoked(X509_CRL *list, const struct pki_issuer *issuer, const X509 *certificate,

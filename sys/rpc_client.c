@@ -35,6 +35,8 @@ struct rpc_client {
 	struct tls_files files;
 	SSL_CTX *tls;   // NULL: a unix socket
 	uint64_t stamp; // of the files as they were read
+	bool is_guest;  // without files
+	uint8_t fingerprint[TLS_FINGERPRINT_BYTES];
 
 	struct bufferevent *bev; // NULL: there is no connection
 	bool is_up;
@@ -244,7 +246,7 @@ static int open_tls(struct rpc_client *client)
 	const uint64_t stamp = tls_stamp(&client->files);
 	SSL_CTX *tls;
 
-	if (client->tls != NULL && stamp == client->stamp)
+	if (client->tls != NULL && (client->is_guest || stamp == client->stamp))
 		return 0;
 	tls = tls_open(&client->files, false, log_faults());
 	if (tls == NULL)
@@ -382,22 +384,46 @@ int rpc_client_call(struct rpc_client *client, const struct rpc_call_out *call)
 	return 0;
 }
 
+static bool parse_fingerprint(const char *text, uint8_t fingerprint[TLS_FINGERPRINT_BYTES])
+{
+	if (strlen(text) != 2 * TLS_FINGERPRINT_BYTES ||
+	    strspn(text, "0123456789abcdef") != 2 * TLS_FINGERPRINT_BYTES)
+		return false;
+	for (uint32_t i = 0; i < TLS_FINGERPRINT_BYTES; i++) {
+		const char byte[] = { text[2 * i], text[2 * i + 1], '\0' };
+
+		fingerprint[i] = (uint8_t)strtoul(byte, NULL, 16);
+	}
+	return true;
+}
+
+static int start_tls(struct rpc_client *client, const struct rpc_client_options *options)
+{
+	if (options->tls != NULL) {
+		client->files = *options->tls;
+		return open_tls(client);
+	}
+	if (options->fingerprint == NULL) {
+		log_err("rpc: %s: TCP is not spoken without certificates", options->address);
+		return -EINVAL;
+	}
+	if (!parse_fingerprint(options->fingerprint, client->fingerprint)) {
+		log_err("rpc: %s: not the SHA-256 of a certificate in hex", options->fingerprint);
+		return -EINVAL;
+	}
+	client->is_guest = true;
+	client->tls = tls_open_guest(client->fingerprint);
+	return client->tls != NULL ? 0 : -ENOMEM;
+}
+
 static int start(struct rpc_client *client, const struct rpc_client_options *options)
 {
 	if (!rpc_address_parse(options->address, &client->address)) {
 		log_err("rpc: %s: not unix:PATH, HOST:PORT or [IPV6]:PORT", options->address);
 		return -EINVAL;
 	}
-	if (client->address.kind != RPC_ADDRESS_UNIX) {
-		if (options->tls == NULL) {
-			log_err("rpc: %s: TCP is not spoken without certificates",
-				options->address);
-			return -EINVAL;
-		}
-		client->files = *options->tls;
-		if (open_tls(client) < 0)
-			return -EINVAL;
-	}
+	if (client->address.kind != RPC_ADDRESS_UNIX && start_tls(client, options) < 0)
+		return -EINVAL;
 	snprintf(client->place, sizeof(client->place), "%s", options->address);
 	client->timer = evtimer_new(client->base, on_timeout, client);
 	client->failed = evtimer_new(client->base, on_failed, client);

@@ -19,6 +19,8 @@ struct rpc_client_options {
 	const char *address;         // "unix:PATH", "HOST:PORT" or "[IPV6]:PORT"
 	const struct tls_files *tls; // copied; NULL: none, unix sockets alone
 	uint32_t timeout_ms;         // from the call to the whole reply
+	const char *fingerprint;     // instead of `tls`: SHA-256 of the authority's certificate in
+				     // hex, for who has no certificate yet
 };
 
 // How a call ends; called once, from the loop, never from inside rpc_client_call(). 0 and the

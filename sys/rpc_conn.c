@@ -304,28 +304,37 @@ static uint32_t count_peer(const struct rpc_server *server, const char *peer)
 	const struct rpc_conn *conn;
 	uint32_t count = 0;
 
-	TAILQ_FOREACH(conn, &server->conns, entry)
+	for (conn = TAILQ_FIRST(&server->conns); conn != NULL; conn = TAILQ_NEXT(conn, entry))
 		count += strcmp(conn->peer, peer) == 0;
 	return count;
 }
 
-// The handshake is done: the peer has shown who it is, and is a guest no more.
-static void take_peer(struct rpc_conn *conn)
+// The name in its certificate. False: the peer is refused.
+static bool name_peer(struct rpc_conn *conn)
 {
-	struct rpc_server *server = conn->server;
+	const struct rpc_server *server = conn->server;
 	char peer[TLS_NAME_BYTES];
 
 	if (!tls_peer_name(conn->ssl, peer)) {
 		rpc_conn_refuse(conn, "no name in its certificate");
-		return;
-	}
-	if (count_peer(server, peer) >= server->options.peer_connection_max) {
-		memcpy(conn->peer, peer, sizeof(peer));
-		rpc_conn_refuse(conn, "as many connections as one peer may have");
-		return;
+		return false;
 	}
 	memcpy(conn->peer, peer, sizeof(peer));
+	if (count_peer(server, peer) >= server->options.peer_connection_max) {
+		rpc_conn_refuse(conn, "as many connections as one peer may have");
+		return false;
+	}
 	conn->expiry = tls_expiry(conn->ssl);
+	return true;
+}
+
+// The handshake is done: the peer has shown who it is, if it has to, and is a guest no more.
+static void take_peer(struct rpc_conn *conn)
+{
+	struct rpc_server *server = conn->server;
+
+	if (!server->options.guests && !name_peer(conn))
+		return;
 	TAILQ_REMOVE(&server->guests, conn, entry);
 	TAILQ_INSERT_TAIL(&server->conns, conn, entry);
 	server->guest_count--;

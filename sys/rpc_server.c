@@ -73,7 +73,8 @@ static struct rpc_conn *slow_guest(const struct rpc_server *server)
 	const int64_t now = rpc_conn_now_ms();
 	struct rpc_conn *guest;
 
-	TAILQ_FOREACH(guest, &server->guests, entry) {
+	for (guest = TAILQ_FIRST(&server->guests); guest != NULL;
+	     guest = TAILQ_NEXT(guest, entry)) {
 		int waiting = 0;
 
 		if (now - guest->since_ms < GUEST_MS)
@@ -237,6 +238,8 @@ static int open_tls(struct rpc_server *server)
 
 	if (tls == NULL)
 		return -EINVAL;
+	if (server->options.guests)
+		tls_allow_guests(tls);
 	SSL_CTX_free(server->tls);
 	server->tls = tls;
 	server->stamp = stamp;
@@ -248,8 +251,8 @@ static struct rpc_conn *next_look(const struct rpc_server *server)
 {
 	struct rpc_conn *conn;
 
-	TAILQ_FOREACH(conn, &server->conns, entry) {
-		if (conn->ssl != NULL && conn->looked != server->looks)
+	for (conn = TAILQ_FIRST(&server->conns); conn != NULL; conn = TAILQ_NEXT(conn, entry)) {
+		if (conn->peer[0] != '\0' && conn->looked != server->looks)
 			return conn;
 	}
 	return NULL;
@@ -285,7 +288,7 @@ static bool has_expired(const struct rpc_server *server)
 	const int64_t now = time(NULL);
 	const struct rpc_conn *conn;
 
-	TAILQ_FOREACH(conn, &server->conns, entry) {
+	for (conn = TAILQ_FIRST(&server->conns); conn != NULL; conn = TAILQ_NEXT(conn, entry)) {
 		if (conn->expiry < now)
 			return true;
 	}
@@ -391,7 +394,7 @@ static struct rpc_conn *find_peer(const struct rpc_server *server, const char *p
 {
 	struct rpc_conn *conn;
 
-	TAILQ_FOREACH(conn, &server->conns, entry) {
+	for (conn = TAILQ_FIRST(&server->conns); conn != NULL; conn = TAILQ_NEXT(conn, entry)) {
 		if (strcmp(conn->peer, peer) == 0)
 			return conn;
 	}

@@ -21,6 +21,7 @@ struct rpc_server_options {
 	const char *socket_path;      // unix socket, mode 0660; NULL: none
 	const char *address;          // "IP:PORT" of TCP, port 0: any; NULL: none
 	const struct tls_files *tls;  // for TCP, which is not served without; copied
+	bool guests;                  // TCP is for clients without a certificate, who are nobody
 	uint32_t connection_max;      // in all
 	uint32_t peer_connection_max; // of one certificate's name
 };

@@ -34,6 +34,16 @@ bool tls_files_in(const char *dir, const char *name, struct tls_files *files);
 // that others may read, a certificate that has expired.
 SSL_CTX *tls_open(const struct tls_files *files, bool is_server, FILE *errors);
 
+enum { TLS_FINGERPRINT_BYTES = 32 };
+
+// Of a client without files yet: it shows no certificate, and knows the authority by the SHA-256 of
+// its certificate, which the server shows along with its own. `fingerprint` outlives it. NULL: no
+// memory.
+SSL_CTX *tls_open_guest(const uint8_t fingerprint[TLS_FINGERPRINT_BYTES]);
+
+// Of a server: clients need not show a certificate.
+void tls_allow_guests(SSL_CTX *context);
+
 // Whether a name may be that of an end: letters, digits, '_', '-', '.', fewer than TLS_NAME_BYTES.
 bool tls_name_is_right(const char *name);
 

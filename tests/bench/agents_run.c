@@ -153,7 +153,9 @@ static void go_on(struct agent *agent)
 static struct rpc_client *open_client(struct event_base *base, const char *address,
 				      const struct tls_files *files)
 {
-	const struct rpc_client_options options = { address, files, AGENTS_TIMEOUT_MS };
+	const struct rpc_client_options options = { .address = address,
+						    .tls = files,
+						    .timeout_ms = AGENTS_TIMEOUT_MS };
 	struct rpc_client *client = rpc_client_open(base, &options);
 
 	agents_must(client != NULL, "no client");

@@ -14,7 +14,8 @@
 static const struct rpc_message *const types[] = {
 	&rpc_hello_message,       &rpc_hello_reply_message,  &rpc_fetch_message,
 	&rpc_fetch_reply_message, &rpc_ack_message,          &rpc_ack_reply_message,
-	&rpc_report_message,      &rpc_report_reply_message,
+	&rpc_report_message,      &rpc_report_reply_message, &rpc_enrol_message,
+	&rpc_enrol_reply_message,
 };
 
 enum { TYPE_COUNT = sizeof(types) / sizeof(types[0]) };

@@ -235,7 +235,9 @@ static void start_server(struct scene *s)
 static struct rpc_client *open_client(const struct scene *s, const char *file)
 {
 	const struct tls_files files = files_of(s, "ca", file);
-	const struct rpc_client_options options = { s->address, &files, 10000 };
+	const struct rpc_client_options options = { .address = s->address,
+						    .tls = &files,
+						    .timeout_ms = 10000 };
 	struct rpc_client *client = rpc_client_open(s->base, &options);
 
 	cr_assert_not_null(client);
