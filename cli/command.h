@@ -58,6 +58,7 @@ enum command_takes {
 	TAKES_ENDS = 1 << 28,       // two more words: hosts or switches
 	TAKES_ROUTE = 1 << 29,      // one or two more words: a switch, and where to
 	TAKES_INTENT = 1 << 30,     // one more word: a file, which goes with the request
+	TAKES_PLACE = 1u << 31,     // up to two more words: a switch, and a port of it
 	// shows counters, without what the user has cleared: which parts of cli/baseline.h
 	COUNTS_PORTS = BASELINE_SWITCH << COUNTS_SHIFT,
 	COUNTS_PRIOS = BASELINE_PRIO << COUNTS_SHIFT,
@@ -195,3 +196,6 @@ command_fn cmd_fabric_events;
 command_fn cmd_fabric_hosts;
 command_fn cmd_fabric_trace;
 command_fn cmd_fabric_order;
+command_fn cmd_fabric_counters;
+command_fn cmd_fabric_alarms;
+command_fn cmd_fabric_health;

@@ -229,6 +229,7 @@ static const struct values *values_of(const struct command *command)
 		{ TAKES_ENDS, 2, 2, "from to", "FROM TO" },
 		{ TAKES_ROUTE, 1, 2, "switch to", "SWITCH [TO]" },
 		{ TAKES_INTENT, 1, 1, "file", "FILE" },
+		{ TAKES_PLACE, 0, 2, "switch port", "[SWITCH [PORT]]" },
 		{ TAKES_NOTHING, 0, 0, "", "" },
 	};
 	const struct values *row = rows;

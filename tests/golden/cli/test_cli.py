@@ -180,6 +180,8 @@ def managed(request):
     """The manager of the fabric of deploy/examples/fabric/leaf-spine.cfg, which has lost a link of leaf1."""
     method, target = request.split(' ', 1)
     path, _, query = target.partition('?')
+    if target == '/v1/fabric/counters?switch=leaf2&port=Ethernet4':
+        return reply(answer('fabric_counters_port'))
     if method == 'GET' and query in ('', 'switch=leaf2', 'from=host5&to=host13', 'since=12', 'count=2'):
         if path == '/v1/fabric/watch':
             status = json.dumps(json.loads(answer('fabric_status')))

@@ -47,6 +47,7 @@ COMPLETIONS = [
     ('weft --run-dir lab fabric routes lea', ['leaf1', 'leaf2', 'leaf3', 'leaf4']),
     ('weft --run-dir lab fabric routes leaf1 host1', [f'host{n}' for n in (1, *range(10, 17))]),
     ('weft --run-dir lab fabric trace wan spi', ['spine1', 'spine2']),
+    ('weft --run-dir lab fabric counters spi', ['spine1', 'spine2']),
     ('weft --run-dir lab fabric drain spine1', ['spine1'] + [f'spine1:Ethernet{n}' for n in range(4)]),
     ('weft --run-dir lab fabric apply next.cfg --canary leaf', ['leaf1', 'leaf2', 'leaf3', 'leaf4']),
     ('weft --run-dir none fabric drain ', []),
