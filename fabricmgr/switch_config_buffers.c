@@ -10,9 +10,10 @@
 
 enum {
 	FRAME_EXTRA = 14 + 8 + 4, // Ethernet header, two tags of hosts and that of lanes
-	XON_FRAMES = 2,           // reserve of a lossless group
-	RESUME_US = 50,           // time at line rate that XON is below XOFF
-	SHARE_MARKS = 2,          // buffer of a port in units of its highest ECN threshold
+	FRAME_MIN_BYTES = 60,
+	XON_FRAMES = 2,  // reserve of a lossless group
+	RESUME_US = 50,  // time at line rate that XON is below XOFF
+	SHARE_MARKS = 2, // buffer of a port in units of its highest ECN threshold
 	CNP_BYTES = 4096,
 	WATCHDOG_DRAINS = 10, // a storm is longer than so many times draining a port's share
 	WATCHDOG_STEP_MS = 100,
@@ -63,6 +64,7 @@ struct config_needs config_needs_of(struct config_text *text, const struct confi
 	const uint64_t rate = u64_min(port->speed_bps, RESUME_BPS_MAX);
 	const struct qos_ports *kind = qos_find_ports(text->qos, port->speed_bps, port->length_mm,
 						      !config_is_fabric(port));
+	const uint64_t smallest = round_up(FRAME_MIN_BYTES, text->options.cell_bytes);
 	struct qos_headroom headroom;
 	struct config_needs needs = { 0 };
 	uint64_t drain_ms;
@@ -74,7 +76,9 @@ struct config_needs config_needs_of(struct config_text *text, const struct confi
 	}
 	headroom = headroom_of(text, port, kind);
 	needs.xoff = round_up(headroom.bytes, 1024);
-	needs.descriptors = headroom.frames + needs.xoff / SEGMENT_BYTES;
+	// Frames take whole cells, and each a descriptor more per full segment.
+	needs.descriptors = u64_min(headroom.frames, needs.xoff / smallest + 1) +
+			    needs.xoff / SEGMENT_BYTES;
 	needs.resume = u64_max(rate / 8 * RESUME_US / 1000000, XON_FRAMES * frame_bytes(text));
 	needs.ecn_min = kind->ecn_min_bytes;
 	needs.ecn_max = kind->ecn_max_bytes;

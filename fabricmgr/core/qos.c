@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Headroom is that of ports on wires (pfc/headroom_class.c), both ends built alike. ECN thresholds
-// grow with the speed of a port, from 12 microseconds of its traffic to ten times that, as those of
-// the presets of a switch do up to 100G.
+// are those of a switch's own preset: from 150 kB on to ten times that, on ports below 10G in
+// proportion, but not below a few frames.
 
 #include "fabricmgr/core/qos.h"
 
@@ -12,12 +12,13 @@
 
 enum {
 	ETHERNET_BYTES = 14 + 4, // with a tag, which lanes travel in
-	ECN_MIN_NS = 12000,
+	ECN_MIN_BYTES = 150000,  // of a port of ECN_FULL_MBPS or more
+	ECN_FULL_MBPS = 10000,
 	ECN_MAX_TIMES = 10,
-	ECN_MIN_FRAMES = 2,
-	SOFTWARE_BURST =
-		32, // frames that an end takes from a ring at once, and holds when it is full
-	MM_PER_US = 198000, // as in the field's formula
+	ECN_MIN_FRAMES = 5,       // a threshold below this marks every burst
+	ECN_FRAME_EXTRA = 14 + 8, // Ethernet header and two tags
+	SOFTWARE_BURST = 32,      // taken from a ring at once, and held when the next is full
+	MM_PER_US = 198000,       // as in the field's formula
 	MBPS = 1000000,
 };
 
@@ -104,8 +105,9 @@ const struct qos_ports *qos_find_ports(const struct qos *qos, uint64_t speed_bps
 static struct qos_ports *kind_of(const struct qos_options *options, struct qos *qos, uint64_t bps,
 				 uint32_t length_mm, bool to_host)
 {
-	const uint64_t ecn = bps / MBPS * ECN_MIN_NS / (8 * 1000);
-	const uint64_t least = ECN_MIN_FRAMES * (options->mtu + (uint64_t)ETHERNET_BYTES);
+	const uint64_t mbps = u64_min(bps / MBPS, ECN_FULL_MBPS);
+	const uint64_t ecn = ECN_MIN_BYTES * mbps / ECN_FULL_MBPS;
+	const uint64_t least = ECN_MIN_FRAMES * (options->mtu + (uint64_t)ECN_FRAME_EXTRA);
 	const struct qos_ports *known = qos_find_ports(qos, bps, length_mm, to_host);
 	struct qos_ports *ports;
 

@@ -120,15 +120,55 @@ Test(qos, ports)
 	cr_assert_eq(qos.ports_count, 3);
 	cr_assert(qos.ports[0].to_host);
 	cr_assert_eq(qos.ports[0].count, 16);
-	// 12 microseconds of 25G are 37,500 bytes, of 100G 150,000.
-	cr_assert_eq(qos.ports[0].ecn_min_bytes, 37500);
-	cr_assert_eq(qos.ports[1].ecn_min_bytes, 150000);
-	cr_assert_eq(qos.ports[1].ecn_max_bytes, 1500000);
 	cr_assert_eq(qos.ports[2].count, 32, "both ends of 16 cables to cores");
 	path.response_ns = headroom_response_ns(&headroom_asic_virtual, path.bps);
 	cr_assert_eq(qos.ports[2].headroom.bytes, headroom_class_bytes(&path));
 	// A core has four long cables, each with two lanes of one class.
 	cr_assert_eq(qos.headroom_worst, 8 * qos.ports[2].headroom.bytes);
+}
+
+// Thresholds as NVIDIA's RoCE setup has them; below 10G they stand for the same time on the line,
+// and for five of the largest frames at least.
+static const struct {
+	uint64_t bps;
+	uint32_t mtu;
+	uint64_t ecn_min;
+} ecn_rows[] = {
+	{ 400000000000, 9100, 150000 }, { 10000000000, 9100, 150000 }, { 5000000000, 9100, 75000 },
+	{ 1000000000, 1500, 15000 },    { 100000000, 1500, 5 * 1522 },
+};
+
+TABLE_TEST(qos, ecn, row, ecn_rows)
+{
+	const struct qos_options options = { .class = { { .lossless = true } },
+					     .class_count = 1,
+					     .lanes = 1,
+					     .mtu = row->mtu,
+					     .ring_frames = 16,
+					     .cell_bytes = 1 };
+	struct fabric fabric;
+	struct qos qos;
+	bool short_of_memory;
+
+	make(&fabric, 4);
+	for (uint32_t i = 0; i < fabric.host_port_count; i++)
+		fabric.host_ports[i].speed_bps = row->bps;
+	cr_assert(qos_plan(&fabric, &options, &scratch, &qos, &short_of_memory));
+	cr_assert(qos.ports[0].to_host);
+	cr_assert_eq(qos.ports[0].ecn_min_bytes, row->ecn_min);
+	cr_assert_eq(qos.ports[0].ecn_max_bytes, 10 * row->ecn_min);
+}
+
+// What software holds: the ring, the burst in hand and the one that the peer holds, 32 frames each;
+// and what comes in a millisecond at 1G: 10^6 bits, 1518 bytes in 1542 of wire, and a frame more.
+Test(qos, software)
+{
+	const struct qos_options options = { .mtu = 1500, .ring_frames = 32, .cell_bytes = 1 };
+	const struct qos_headroom headroom = qos_software_headroom(&options, 1000000000, 1000000);
+
+	cr_assert_eq(headroom.bytes, 96 * 1518 + 1000000ull * 1518 / (8 * 1542) + 1518);
+	// Shortest frames: 84 bytes of wire each.
+	cr_assert_eq(headroom.frames, 96 + 1000000 / (8 * 84) + 1);
 }
 
 // --- tenants ----------------------------------------------------------------------------------
