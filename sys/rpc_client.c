@@ -180,8 +180,9 @@ static void on_read(struct bufferevent *bev, void *arg)
 static void fail_tls(struct rpc_client *client, const SSL *ssl, unsigned long error)
 {
 	const int code = tls_is_refusal(ssl, error) ? -EACCES : -ECONNRESET;
-	const char *why = tls_why(ssl, error);
+	char why[TLS_WHY_BYTES];
 
+	tls_why(ssl, error, why);
 	ERR_clear_error();
 	fail(client, code, why);
 }

@@ -346,12 +346,14 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 {
 	struct rpc_conn *conn = arg;
 	const unsigned long error = conn->ssl != NULL ? bufferevent_get_openssl_error(bev) : 0;
+	char why[TLS_WHY_BYTES];
 
 	if ((what & BEV_EVENT_CONNECTED) != 0) {
 		if (conn->state == RPC_CONN_HANDSHAKE)
 			take_peer(conn);
 	} else if (conn->state == RPC_CONN_HANDSHAKE) {
-		rpc_conn_refuse(conn, tls_why(conn->ssl, error));
+		tls_why(conn->ssl, error, why);
+		rpc_conn_refuse(conn, why);
 	} else if ((what & (BEV_EVENT_EOF | BEV_EVENT_ERROR)) != 0) {
 		rpc_conn_end(conn);
 	}

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@
 
 enum {
 	BACKLOG = 4096,
+	FILES_SPARE = 256, // files that are no connections
 	REST_MS = 100,
 	LOOK_S = 30,
 	// Those who have not shown a certificate yet cost memory as well; who is slow makes room
@@ -306,6 +308,20 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 		look_at_all(server);
 }
 
+// As many files as the connections take, as far as the process may have them.
+static void raise_file_limit(uint32_t connection_max)
+{
+	const rlim_t want = (rlim_t)connection_max + FILES_SPARE;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= want)
+		return;
+	limit.rlim_cur = limit.rlim_max < want ? limit.rlim_max : want;
+	if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < want)
+		log_warn("rpc: no more than %llu files may be open, fewer than %u connections take",
+			 (unsigned long long)limit.rlim_cur, connection_max);
+}
+
 static int start_tls(struct rpc_server *server, const struct tls_files *files)
 {
 	const struct timeval period = { .tv_sec = LOOK_S };
@@ -321,6 +337,7 @@ static int start(struct rpc_server *server, const struct rpc_server_options *opt
 {
 	int rc;
 
+	raise_file_limit(options->connection_max);
 	server->rest = evtimer_new(server->base, on_rested, server);
 	if (server->rest == NULL)
 		return -ENOMEM;

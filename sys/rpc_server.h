@@ -40,7 +40,8 @@ struct rpc_method {
 	rpc_gone *gone; // NULL for methods that answer at once
 };
 
-// Serves the methods, which outlive it; the program ignores SIGPIPE. NULL after a line in the log.
+// Serves the methods, which outlive it; the program ignores SIGPIPE. RLIMIT_NOFILE is raised if
+// there may be more connections than it has room for. NULL after a line in the log.
 struct rpc_server *rpc_server_open(struct event_base *base,
 				   const struct rpc_server_options *options,
 				   const struct rpc_method *methods, uint32_t count, void *arg);

@@ -313,23 +313,28 @@ static bool own_refusal(const SSL *ssl)
 	return SSL_get_verify_result(ssl) != X509_V_OK;
 }
 
-const char *tls_why(const SSL *ssl, unsigned long error)
+static const char *own_words(const SSL *ssl)
+{
+	if (SSL_get_verify_result(ssl) != X509_V_ERR_HOSTNAME_MISMATCH)
+		return X509_verify_cert_error_string(SSL_get_verify_result(ssl));
+	return SSL_is_server(ssl) ? "its common name is none that a switch can have" :
+				    "its common name is not " TLS_MANAGER_NAME;
+}
+
+void tls_why(const SSL *ssl, unsigned long error, char why[TLS_WHY_BYTES])
 {
 	const char *alert = "alert ";
-	const char *reason;
-	const char *what;
-
-	if (SSL_get_verify_result(ssl) == X509_V_ERR_HOSTNAME_MISMATCH)
-		return SSL_is_server(ssl) ? "its common name is none that a switch can have" :
-					    "its common name is not " TLS_MANAGER_NAME;
-	if (own_refusal(ssl))
-		return X509_verify_cert_error_string(SSL_get_verify_result(ssl));
-	reason = ERR_reason_error_string(error);
-	if (reason == NULL)
-		return "the connection ended";
+	const char *reason = ERR_reason_error_string(error);
 	// "tlsv13 alert certificate required"
-	what = strstr(reason, alert);
-	return what != NULL ? what + strlen(alert) : reason;
+	const char *said = reason != NULL ? strstr(reason, alert) : NULL;
+
+	if (own_refusal(ssl))
+		snprintf(why, TLS_WHY_BYTES, "%s", own_words(ssl));
+	else if (said != NULL)
+		snprintf(why, TLS_WHY_BYTES, "the other end says: %s", said + strlen(alert));
+	else
+		snprintf(why, TLS_WHY_BYTES, "%s",
+			 reason != NULL ? reason : "the connection ended");
 }
 
 bool tls_is_refusal(const SSL *ssl, unsigned long error)

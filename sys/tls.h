@@ -63,9 +63,11 @@ const char *tls_refused(SSL_CTX *context, const SSL *ssl);
 // Seconds since 1970 at which the first of the peer's certificates expires.
 int64_t tls_expiry(const SSL *ssl);
 
-// Why a connection failed, in words: "certificate has expired". `error` is what OpenSSL said, 0:
-// nothing.
-const char *tls_why(const SSL *ssl, unsigned long error);
+enum { TLS_WHY_BYTES = 160 };
+
+// Why a connection failed, in words: "certificate has expired", or "the other end says: unknown
+// ca". `error` is what OpenSSL said, 0: nothing.
+void tls_why(const SSL *ssl, unsigned long error, char why[TLS_WHY_BYTES]);
 
 // Whether a connection failed for a certificate, that of either end.
 bool tls_is_refusal(const SSL *ssl, unsigned long error);

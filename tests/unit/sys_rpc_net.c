@@ -14,6 +14,7 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -627,6 +628,51 @@ Test(rpc_net, too_slow)
 	read_raw(&s, fd, text);
 	cr_assert_str_eq(text, "");
 	cr_assert_eq(s.server->conn_count, 0);
+	close(fd);
+	stop(&s);
+}
+
+Test(rpc_net, room_for_connections)
+{
+	struct rlimit limit = { .rlim_cur = 64 };
+	struct rlimit raised;
+	struct scene s;
+
+	start(&s);
+	getrlimit(RLIMIT_NOFILE, &raised);
+	limit.rlim_max = raised.rlim_max;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	start_server(&s); // for four connections
+	getrlimit(RLIMIT_NOFILE, &raised);
+	cr_assert_eq(raised.rlim_max, limit.rlim_max);
+	cr_assert_geq(raised.rlim_cur, 64 + 4);
+	stop(&s);
+}
+
+// With no file left to open the server rests, and does not spin; connections wait in the kernel.
+Test(rpc_net, no_files)
+{
+	struct rlimit limit, small;
+	struct scene s;
+	int fd;
+
+	start(&s);
+	start_server(&s);
+	fd = connect_raw(&s);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	small = limit;
+	small.rlim_cur = (rlim_t)fd + 1;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &small), 0);
+	event_base_loop(s.base, EVLOOP_ONCE);
+	cr_assert(evtimer_pending(s.server->rest, NULL));
+	cr_assert_eq(event_base_loop(s.base, EVLOOP_NONBLOCK), 0);
+	cr_assert_eq(s.server->conn_count, 0);
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	event_active(s.server->rest, EV_TIMEOUT, 0);
+	for (uint32_t i = 0; i < 3 && s.server->conn_count == 0; i++)
+		event_base_loop(s.base, EVLOOP_ONCE);
+	cr_assert_eq(s.server->conn_count, 1);
+	cr_assert_eq(ack(&s, 1), 2);
 	close(fd);
 	stop(&s);
 }

@@ -499,7 +499,7 @@ Test(rpc_tls, a_refused_client_knows_why)
 	start_server(&s);
 	s.client = open_client(&s, "revoked1");
 	cr_assert_eq(ack(&s), -EACCES, "%d %s", s.error, s.why);
-	cr_assert_str_eq(s.why, "certificate revoked");
+	cr_assert_str_eq(s.why, "the other end says: certificate revoked");
 	stop(&s);
 }
 
