@@ -13,6 +13,7 @@
 #include "fabric.gen.h"
 #include "fabricmgr/core/health.h"
 #include "fabricmgr/memory.h"
+#include "fabricmgr/net/health_errors.h"
 #include "fabricmgr/net/health_json.h"
 #include "fabricmgr/net/metrics.h"
 #include "sys/counters_packed.h"
@@ -308,8 +309,18 @@ static void on_metrics(struct evhttp_request *request, void *arg)
 	evhttp_send_reply(request, HTTP_OK, "OK", NULL);
 }
 
+static void add_errors(void *arg, json_t *errors)
+{
+	struct health_feed *feed = arg;
+	const struct health *health = current(feed);
+
+	if (health != NULL)
+		health_errors_add(health, manager_now(feed->manager), &feed->scratch, errors);
+}
+
 void health_feed_serve(struct health_feed *feed, struct northbound *nb)
 {
+	northbound_on_errors(nb, add_errors, feed);
 	northbound_handle(nb, "/metrics", on_metrics, feed);
 	northbound_handle(nb, "/v1/fabric/counters", on_counters, feed);
 	northbound_handle(nb, "/v1/fabric/health", on_health, feed);

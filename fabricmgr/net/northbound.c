@@ -61,7 +61,12 @@ static json_t *look_links(struct asked *asked)
 
 static json_t *look_errors(struct asked *asked)
 {
-	return view_errors_json(asked->view);
+	const struct northbound *nb = asked->nb;
+	json_t *answer = view_errors_json(asked->view);
+
+	if (answer != NULL && nb->more_errors != NULL)
+		nb->more_errors(nb->more_arg, json_object_get(answer, "errors"));
+	return answer;
 }
 
 static json_t *look_hosts(struct asked *asked)
@@ -138,6 +143,12 @@ void northbound_handle(struct northbound *nb, const char *path,
 		if (nb->server[i] != NULL)
 			evhttp_set_cb(nb->server[i], path, handler, arg);
 	}
+}
+
+void northbound_on_errors(struct northbound *nb, void (*more)(void *arg, json_t *errors), void *arg)
+{
+	nb->more_errors = more;
+	nb->more_arg = arg;
 }
 
 static void set_look_handlers(struct northbound *nb)

@@ -10,6 +10,7 @@
 
 #include <event2/event.h>
 #include <event2/http.h>
+#include <jansson.h>
 
 #include "fabricmgr/net/manager.h"
 
@@ -25,6 +26,10 @@ struct northbound_options {
 struct northbound *northbound_open(struct event_base *base, struct manager *manager,
 				   const struct northbound_options *options);
 void northbound_close(struct northbound *nb); // accepts NULL
+
+// Appends to what GET /v1/fabric/errors tells: objects as view_errors_json() has them.
+void northbound_on_errors(struct northbound *nb, void (*more)(void *arg, json_t *errors),
+			  void *arg);
 
 // Answers GET `path` with more than what is above: `handler` as with evhttp_set_cb().
 void northbound_handle(struct northbound *nb, const char *path,

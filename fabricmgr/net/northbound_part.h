@@ -39,6 +39,8 @@ struct northbound {
 	struct sockaddr_un address; // sun_path empty: no socket of ours yet
 	struct view_memory memory;
 	struct watchers *watchers;
+	void (*more_errors)(void *arg, json_t *errors); // NULL: there is nobody
+	void *more_arg;
 	struct northbound_look look[NORTHBOUND_LOOKS_MAX];
 	struct northbound_order order[NORTHBOUND_ORDERS_MAX];
 };

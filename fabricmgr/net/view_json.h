@@ -29,8 +29,8 @@ struct view_memory {
 
 // All at a glance (view_status.c). `wall_ms` is the time of day, since 1970.
 json_t *view_status_json(const struct manager_view *view, ns_t now, uint64_t wall_ms);
-// What is wrong, worst first, and what to do about it: {"errors": [{severity, object, what,
-// advice}]}.
+// What is wrong, what explains other trouble first, and what to do about it: {"errors": [{severity,
+// object, what, advice}]}.
 json_t *view_errors_json(const struct manager_view *view);
 
 // Switches, cables and hosts (view_things.c).

@@ -7,8 +7,11 @@
 #
 # usage: test_fabricd.py WEFT_SWITCH WEFT WEFT_FABRICD [TEST...]
 """Generations, cut links, drained ones and a manager that is killed."""
+import contextlib
+import http.client
 import json
 import signal
+import socket
 import subprocess
 import sys
 
@@ -44,11 +47,11 @@ class Manager:
         self.intent.write_text(INTENT)
         (test.dir / 'run').mkdir(exist_ok=True)
 
-    def start(self):
+    def start(self, *options):
         with open(self.log_path, 'ab') as log:
             self.process = subprocess.Popen(
                 [FABRICD, '-i', self.intent, '--run-dir', self.test.dir / 'run', '--damping', '0s', '--state-dir',
-                 self.test.dir / 'state'], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                 self.test.dir / 'state', *options], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         lab.LEFT.append(self.kill)
         self.test.addCleanup(self.kill)
         lab.wait_for(lambda: self.is_ready(), 20, lambda: f'the manager answers; log:\n{self.log()}')
@@ -85,6 +88,98 @@ class Manager:
             return status if status['in_force'] and status['generation'] > above else None
         return lab.wait_for(look, 15, lambda: f'a generation above {above} in force: {self.ask("status")}\n'
                             f'{self.log()}')
+
+
+class Socket(lab.SmokeTest):
+    """The manager's socket, without any switch."""
+
+    def setUp(self):
+        super().setUp()
+        with socket.socket() as free:
+            free.bind(('127.0.0.1', 0))
+            self.port = free.getsockname()[1]
+        self.manager = Manager(self).start('--http', str(self.port))
+        self.path = self.dir / 'run/fabric.socket'
+
+    def request(self, method, path, body=None, connection=None):
+        """Status and JSON of an answer."""
+        connection = connection or lab.UnixConnection(self.path)
+        with contextlib.closing(connection):
+            connection.request(method, f'/v1/fabric/{path}', body)
+            answer = connection.getresponse()
+            text = answer.read()
+        return answer.status, json.loads(text) if text.startswith(b'{') else None
+
+    def tcp(self):
+        return http.client.HTTPConnection('127.0.0.1', self.port, timeout=10)
+
+    def test_answers(self):
+        """What is wrong is answered with 4xx and a sentence, whatever it is."""
+        self.assertEqual(self.path.stat().st_mode & 0o777, 0o660)
+        for method, path, body, status, why in (
+                ('GET', 'nothing', None, 404, 'no such resource'),
+                ('POST', 'status', None, 405, 'use GET'),
+                ('GET', 'freeze', None, 405, 'use POST'),
+                ('GET', 'routes', None, 400, 'which switch?'),
+                ('GET', 'routes?switch=leef1', None, 400, 'did you mean leaf1?'),
+                ('GET', 'routes?switch=%ff%00', None, 400, 'there is no switch ?'),
+                ('GET', 'routes?switch=' + 'x' * 3000, None, 400, 'there is no switch xxx'),
+                ('GET', 'trace?from=host1', None, 400, 'two hosts or switches'),
+                ('GET', 'events?since=-1', None, 400, 'numbers'),
+                ('GET', 'watch?since=x', None, 400, 'the number of an event'),
+                ('POST', 'drain', None, 400, 'a switch, or a link'),
+                ('POST', 'drain?object=leaf1:Ethernet0', None, 404, 'did you mean Ethernet2?'),
+                ('POST', 'confirm', None, 400, 'nothing waits'),
+                ('POST', 'diff', None, 400, 'the intent is missing'),
+                ('POST', 'diff?name=../../x', b'name = 3;\n', 400, 'intent:'),
+                ('POST', 'diff?name=a.cfg', b'\x00\xff', 400, 'a.cfg:'),
+                ('POST', 'apply?canary=leaf9', INTENT, 404, 'did you mean leaf')):
+            have, answer = self.request(method, path, body)
+            self.assertEqual(have, status, f'{path}: {answer}')
+            self.assertIn(why, answer['error'], path)
+        self.assertEqual(self.request('POST', 'diff', INTENT), (200, {'done': 'nothing has been changed', 'changes': []}))
+        self.assertEqual([entry.name for entry in (self.dir / 'run').iterdir() if 'intent' in entry.name], [])
+        connection = lab.UnixConnection(self.path)
+        self.addCleanup(connection.close)
+        connection.request('POST', '/v1/fabric/diff', headers={'Content-Length': str(17 << 20)})
+        self.assertEqual(connection.getresponse().status, 413)      # nobody waits for so much
+
+    def test_looks_only(self):
+        """The port of loopback answers who looks, and nobody else."""
+        status, answer = self.request('GET', 'status', connection=self.tcp())
+        self.assertEqual((status, answer['fabric']), (200, 'smoke'))
+        for order in ('freeze', 'drain?object=leaf1:Ethernet2', 'rollback'):
+            status, _ = self.request('POST', order, connection=self.tcp())
+            self.assertGreaterEqual(status, 400)
+        self.assertEqual(self.request('GET', 'status')[1]['hold']['kind'], 'none')
+
+    def test_watchers(self):
+        """There is a place for 32 watchers, and one that leaves makes room; one that comes back misses nothing."""
+        watchers = []
+        for _ in range(32):
+            watcher = lab.UnixConnection(self.path)
+            self.addCleanup(watcher.close)
+            watcher.request('GET', '/v1/fabric/watch')
+            watchers.append((watcher, watcher.getresponse()))
+        self.assertEqual({answer.status for _, answer in watchers}, {200})
+        self.assertEqual(self.request('GET', 'watch')[0], 503)
+        for watcher, answer in watchers[:2]:
+            answer.close()
+            watcher.close()
+        self.assertEqual(self.request('POST', 'freeze')[0], 200)
+        count = self.request('GET', 'events')[1]['count']
+
+        def comes_back():
+            watcher = lab.UnixConnection(self.path)
+            watcher.request('GET', '/v1/fabric/watch', headers={'Last-Event-ID': str(count - 1)})
+            answer = watcher.getresponse()
+            self.addCleanup(watcher.close)
+            return answer if answer.status == 200 else None
+
+        answer = lab.wait_for(comes_back, 10, 'a place')
+        lines = [answer.readline().decode().rstrip('\n') for _ in range(3)]
+        self.assertEqual(lines[:2], [f'id: {count}', 'event: journal'])
+        self.assertEqual(json.loads(lines[2].removeprefix('data: '))['kind'], 'FROZEN')
 
 
 class Fabric(lab.SmokeTest):

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "fabricmgr/net/health_errors.h"
 #include "fabricmgr/source.h"
 #include "tests/rig/graph.h"
 #include "tests/table.h"
@@ -280,4 +281,40 @@ Test(health_json, history)
 	json = health_history_json(&bed->health, "leaf1:Ethernet3", "drops", UINT32_MAX, bed->why);
 	cr_assert_eq(json_array_size(at(json, "values")), HEALTH_HISTORY_SECONDS);
 	json_decref(json);
+}
+
+// --- sentences --------------------------------------------------------------------------------
+
+// Of two seconds in which spine1 was paused, leaf2 dropped what is lossless, and LLDP heard another
+// spine at leaf1 for long enough; leaf4 does not call, which others say.
+Test(health_json, errors_in_sentences)
+{
+	struct bed *bed = open_bed();
+	json_t *list = json_array();
+
+	bed->health.switches[LEAF2].values[counters_pg_at(1, 3) + PG_STATE_LOSSLESS] = 1;
+	health_neighbor(&bed->health, LEAF1, 4, "spine2", "Ethernet3", "");
+	for (uint32_t i = 0; i < 9; i++) {
+		bed->health.switches[SPINE1].values[counters_prio_at(0, 3) +
+						    COUNTERS_PRIO_RX_PAUSE_DURATION_US] += 600000;
+		*port_value(bed, LEAF1, 3, COUNTERS_PORT_OUT_DROPPED_PKTS) += 1;
+		second(bed);
+	}
+	bed->health.switches[LEAF2].values[counters_pg_at(1, 3) + COUNTERS_PG_DROPPED_PACKETS] = 2;
+	bed->health.switches[SPINE1]
+		.values[counters_prio_at(0, 3) + COUNTERS_PRIO_RX_PAUSE_DURATION_US] += 600000;
+	second(bed);
+	health_life(&bed->health, 3, false);
+	health_errors_add(&bed->health, bed->now, &bed->scratch, list);
+	cr_assert_eq(json_array_size(list), 3);
+	cr_assert_str_eq(text(list, "0.object"), "leaf2:Ethernet1");
+	cr_assert_str_eq(text(list, "0.severity"), "error");
+	cr_assert_str_eq(text(list, "0.what"),
+			 "frames of a lossless class are dropped at the port (2 frames/s now)");
+	cr_assert_str_eq(text(list, "0.advice"), "weft -n leaf2 show why Ethernet1 says more");
+	cr_assert_str_eq(text(list, "1.object"), "leaf1:Ethernet4");
+	cr_assert_str_eq(text(list, "1.what"),
+			 "its cable is meant for spine1:Ethernet0 and leads to spine2:Ethernet3");
+	cr_assert_not_null(strstr(text(list, "2.what"), "ports that wait for it: 1"));
+	json_decref(list);
 }
