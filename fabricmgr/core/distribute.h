@@ -187,8 +187,9 @@ bool distribute_wants_decision(const struct distributor *d);
 void distribute_decided(struct distributor *d, ns_t now);
 
 // Whether every switch, also those that are not there, runs what it is to run, by name too: then it
-// can run nothing that is older any more. `lost` [switch_count], NULL: none, are those that forward
-// nothing: all neighbours say so.
+// can run nothing that is older any more. `lost` [switch_count], NULL: none, are those that do not
+// count: dead for good, or out of service until they have called. One that has only lost its cables
+// counts, since it forwards by what it has as soon as one is back.
 bool distribute_everywhere(const struct distributor *d, const uint8_t *lost);
 
 // Whether an error of a switch says that nobody should use the plan: the tables are wrong, not the
