@@ -331,7 +331,8 @@ static void on_timeout(evutil_socket_t fd, short what, void *arg)
 
 static void add_time(struct event *timer, uint32_t ms)
 {
-	const struct timeval wait = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
+	const struct timeval wait = { .tv_sec = ms / 1000,
+				      .tv_usec = (suseconds_t)(ms % 1000) * 1000 };
 
 	event_add(timer, &wait);
 }
@@ -387,8 +388,8 @@ int rpc_client_call(struct rpc_client *client, const struct rpc_call_out *call)
 
 static bool parse_fingerprint(const char *text, uint8_t fingerprint[TLS_FINGERPRINT_BYTES])
 {
-	if (strlen(text) != 2 * TLS_FINGERPRINT_BYTES ||
-	    strspn(text, "0123456789abcdef") != 2 * TLS_FINGERPRINT_BYTES)
+	if (strlen(text) != (size_t)2 * TLS_FINGERPRINT_BYTES ||
+	    strspn(text, "0123456789abcdef") != (size_t)2 * TLS_FINGERPRINT_BYTES)
 		return false;
 	for (uint32_t i = 0; i < TLS_FINGERPRINT_BYTES; i++) {
 		const char byte[] = { text[2 * i], text[2 * i + 1], '\0' };

@@ -47,7 +47,7 @@ static void set_listening(const struct rpc_server *server, uint32_t which, bool 
 
 static void rest(const struct rpc_server *server)
 {
-	const struct timeval wait = { .tv_usec = REST_MS * 1000 };
+	const struct timeval wait = { .tv_usec = (suseconds_t)REST_MS * 1000 };
 
 	event_add(server->rest, &wait);
 }
