@@ -174,6 +174,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 
 	distribute_tick(&manager->distributor, manager_now(manager), &next);
 	manager_tick_links(manager);
+	manager_look_everywhere(manager);
 	manager_progress(manager);
 	store_events(manager);
 }
@@ -270,6 +271,7 @@ static int restore(struct manager *manager, FILE *errors)
 	struct store *store = manager->store;
 	uint64_t number = 0;
 	uint64_t frozen = 0;
+	uint64_t between = 0;
 	int rc = restore_canary(manager, errors);
 
 	if (rc == 0)
@@ -283,10 +285,13 @@ static int restore(struct manager *manager, FILE *errors)
 	if (rc == 0)
 		rc = store_number(store, STORE_FROZEN, &frozen);
 	if (rc == 0)
+		rc = store_number(store, STORE_BETWEEN, &between);
+	if (rc == 0)
 		rc = store_number(store, STORE_GENERATION, &number);
 	if (rc == 0)
 		rc = store_journal(store, &manager->journal);
 	manager->frozen = frozen != 0;
+	manager->between = between != 0;
 	manager->journal_stored = manager->journal.count;
 	if (rc == 0 && number != 0)
 		distribute_restore(&manager->distributor, number, manager->fabric->stored);
@@ -349,6 +354,10 @@ static int open_parts(struct manager *manager, FILE *errors)
 	char text[32];
 	int rc;
 
+	if (!turns_open(&manager->turns) || !turns_open(&manager->coming_turns)) {
+		fputs("memory is short\n", errors);
+		return -ENOMEM;
+	}
 	manager->store = store_open(manager->options.state_dir, errors);
 	if (manager->store == NULL)
 		return -EIO;
@@ -418,5 +427,7 @@ void manager_close(struct manager *manager)
 	manager_fabric_close(manager->coming);
 	manager_fabric_close(manager->fabric);
 	store_close(manager->store);
+	turns_close(&manager->turns);
+	turns_close(&manager->coming_turns);
 	free(manager);
 }

@@ -55,6 +55,7 @@ struct manager_switch {
 // What a plan was found to be.
 struct manager_plan {
 	uint64_t number; // 0: none yet
+	bool between;    // its turns are those that all have; it is given again when it is in force
 	ns_t asked;      // when the first event that it is for came
 	ns_t planned;    // when it was planned and verified
 	ns_t in_force;   // on all switches that were there; 0: not yet

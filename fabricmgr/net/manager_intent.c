@@ -204,6 +204,88 @@ void manager_fabric_inherit(struct manager_fabric *fabric, const struct manager_
 	}
 }
 
+static int compare_exceptions(const void *a, const void *b)
+{
+	const struct turn_exception *x = a;
+	const struct turn_exception *y = b;
+
+	if (x->in != y->in)
+		return x->in < y->in ? -1 : 1;
+	if (x->out != y->out)
+		return x->out < y->out ? -1 : 1;
+	return (int)x->lane - (int)y->lane;
+}
+
+// `now_of` [old links] is the number that a link has now, TOPO_NONE: it is gone.
+static void map_exceptions(struct turn_rules *rules, const uint32_t *now_of)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < rules->exception_count; i++) {
+		struct turn_exception exception = rules->exception[i];
+
+		exception.out = now_of[exception.out];
+		if (exception.in != TOPO_NONE && now_of[exception.in] == TOPO_NONE)
+			continue;
+		if (exception.in != TOPO_NONE)
+			exception.in = now_of[exception.in];
+		if (exception.out != TOPO_NONE)
+			rules->exception[count++] = exception;
+	}
+	rules->exception_count = count;
+	if (count > 0)
+		qsort(rules->exception, count, sizeof(*rules->exception), compare_exceptions);
+}
+
+// A link that there was not has no class of its own: it has no turns.
+int manager_map_rules(const struct manager_fabric *fabric, const struct manager_fabric *from,
+		      const struct turn_rules *rules, struct arena *keep, struct turn_rules *out)
+{
+	const struct topo *topo = &fabric->source.graph.topo;
+	const uint32_t old_count = from->source.graph.topo.link_count;
+	uint32_t *now_of = malloc((old_count + 1u) * sizeof(*now_of));
+	struct turn_rules sized = *rules;
+	uint8_t *classes = calloc(topo->link_count + 1u, 1);
+	int rc = -ENOMEM;
+
+	for (uint32_t i = 0; now_of != NULL && i < old_count; i++)
+		now_of[i] = TOPO_NONE;
+	for (uint32_t i = 0; now_of != NULL && classes != NULL && i < topo->link_count; i++) {
+		const uint32_t was = same_link(fabric, i, from);
+
+		if (was == TOPO_NONE)
+			continue;
+		now_of[was] = i;
+		classes[i] = rules->link_class[was];
+	}
+	sized.link_class = classes;
+	if (now_of != NULL && classes != NULL)
+		rc = turn_rules_copy(topo, &sized, keep, out);
+	if (rc == 0)
+		map_exceptions(out, now_of);
+	free(now_of);
+	free(classes);
+	return rc;
+}
+
+int manager_map_turns(const struct manager_fabric *fabric, struct turns_in_force *turns,
+		      const struct manager_fabric *from, const struct turns_in_force *rules)
+{
+	const uint32_t count = rules->count + rules->has_proposed;
+	int rc = 0;
+
+	turns->count = 0;
+	turns->has_proposed = false;
+	turns->partly = rules->partly;
+	for (uint32_t i = 0; rc == 0 && i < count; i++) {
+		arena_release(&turns->keep[i], 0);
+		rc = manager_map_rules(fabric, from, &rules->rules[i], &turns->keep[i],
+				       &turns->rules[i]);
+		turns->count += rc == 0;
+	}
+	return rc;
+}
+
 static int store_intents(struct manager *manager)
 {
 	store_begin(manager->store);
@@ -231,6 +313,14 @@ static void bury(struct manager *manager, struct manager_fabric *fabric)
 	manager->gone = fabric;
 }
 
+static void swap_turns(struct manager *manager)
+{
+	const struct turns_in_force turns = manager->turns;
+
+	manager->turns = manager->coming_turns;
+	manager->coming_turns = turns;
+}
+
 int manager_switch_over(struct manager *manager)
 {
 	struct distributor *d = &manager->distributor;
@@ -239,6 +329,7 @@ int manager_switch_over(struct manager *manager)
 
 	if (rc < 0)
 		return rc;
+	swap_turns(manager);
 	// Once more: something may have been said while the plan was made.
 	manager_fabric_inherit(manager->coming, old);
 	manager->fabric = manager->coming;

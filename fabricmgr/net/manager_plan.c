@@ -42,11 +42,12 @@ static int order(struct manager *manager, const struct manager_fabric *fabric,
 	const uint32_t count = fabric->source.fabric.switch_count;
 	struct switch_tables *base = calloc(count + 1u, sizeof(*base));
 	uint8_t *keeps = calloc(count + 1u, 1);
+	const bool is_first = manager->view.planner == NULL;
 	int rc = -ENOMEM;
 
 	for (uint32_t i = 0; base != NULL && keeps != NULL && i < count; i++) {
 		base[i] = fabric->switches[i].tables;
-		keeps[i] = state->switch_lost[i] != 0 ||
+		keeps[i] = state->switch_lost[i] != 0 || (is_first && manager->between) ||
 			   (fabric == manager->fabric && is_canary(manager, i));
 	}
 	if (base != NULL && keeps != NULL)
@@ -57,6 +58,9 @@ static int order(struct manager *manager, const struct manager_fabric *fabric,
 					      .in_use = manager->view.planner,
 					      .state = *state,
 					      .base = base,
+					      .turns = fabric == manager->fabric ?
+							       &manager->turns :
+							       &manager->coming_turns,
 					      .config_lanes = config_lanes(manager, fabric),
 					      .keeps = keeps });
 	free(base);
@@ -99,7 +103,9 @@ static bool order_coming(struct manager *manager)
 		return true;
 	manager_fabric_inherit(coming, manager->fabric);
 	manager_find_wanted(manager, coming);
-	order(manager, coming, &coming->wanted);
+	if (manager_map_turns(coming, &manager->coming_turns, manager->fabric, &manager->turns) ==
+	    0)
+		order(manager, coming, &coming->wanted);
 	return true;
 }
 
@@ -112,6 +118,9 @@ static void order_next(struct manager *manager)
 	if (fabric->has_refused && manager_state_same(topo, &fabric->wanted, &fabric->refused))
 		return;
 	if (manager_is_mass_loss(manager) || manager->frozen)
+		return;
+	// Of a manager before: which turns it gave is not known.
+	if (manager->between && manager->turns.partly)
 		return;
 	if (!manager->is_stale &&
 	    manager_state_same(topo, &fabric->wanted, planned_state(manager))) {
@@ -156,6 +165,7 @@ static void show_plan(struct manager *manager, const struct plan_result *result)
 		.switches_changed = result->switches_changed,
 		.lanes = result->lanes,
 		.rows_changed = result->rows_changed,
+		.between = result->between,
 		.pairs = result->pairs,
 		.unreachable = result->unreachable,
 		.engine = result->planner->engine,
@@ -163,9 +173,10 @@ static void show_plan(struct manager *manager, const struct plan_result *result)
 	};
 	snprintf(number, sizeof(number), "%" PRIu64, view->plan.number);
 	snprintf(text, sizeof(text),
-		 "%s, %u switches change, %" PRIu64 " of %" PRIu64 " pairs of hosts are cut off",
+		 "%s, %u switches change, %" PRIu64 " of %" PRIu64 " pairs of hosts are cut off%s",
 		 planner_engine_names[view->plan.engine], view->plan.switches_changed,
-		 view->plan.unreachable, view->plan.pairs);
+		 view->plan.unreachable, view->plan.pairs,
+		 view->plan.between ? "; with turns that go with those of before" : "");
 	manager_journal(manager, JOURNAL_PLANNED, number, text);
 }
 
@@ -212,11 +223,12 @@ static void keep_good(struct manager *manager)
 	manager->good = manager->view.plan;
 	manager->good_planner = manager->view.planner;
 	topo_state_copy(&fabric->source.graph.topo, &fabric->state, &fabric->good);
+	turns_decide(&manager->turns, &fabric->source.graph.topo);
 	for (uint32_t i = 0; i < fabric->source.fabric.switch_count; i++)
 		switch_tables_copy(&fabric->switches[i].good, &fabric->switches[i].tables);
 }
 
-// 0, -EBUSY: not now, or -ENOMEM.
+// 0, -EBUSY: not now, -E2BIG: not before all switches run the same, or -ENOMEM.
 static int give(struct manager *manager, struct plan_result *result)
 {
 	struct distributor *d = &manager->distributor;
@@ -230,7 +242,11 @@ static int give(struct manager *manager, struct plan_result *result)
 	hash = hashes_of(result->tables, result->switch_count);
 	if (hash == NULL)
 		return -ENOMEM;
-	if (is_new)
+	rc = turns_propose(is_new ? &manager->coming_turns : &manager->turns,
+			   is_new ? &manager->coming->source.graph.topo :
+				    &manager->fabric->source.graph.topo,
+			   &result->turns);
+	if (rc == 0 && is_new)
 		rc = manager_switch_over(manager);
 	if (rc == 0 && !is_new && is_in_use(manager, hash))
 		result->switches_changed = 0;
@@ -245,8 +261,25 @@ static int give(struct manager *manager, struct plan_result *result)
 	// Decided before this manager began, and found again.
 	if (is_first && d->decided)
 		keep_good(manager);
+	if (is_first)
+		manager->turns.partly = d->good;
 	manager->asked = (ns_t){ 0 };
 	return 0;
+}
+
+// Turns of the intent that comes, by the numbers of that in force.
+static int propose_back(struct manager *manager, const struct turn_rules *rules)
+{
+	struct turns_in_force *turns = &manager->turns;
+	int rc;
+
+	if (turns->count == TURNS_MAX)
+		return -E2BIG;
+	arena_release(&turns->keep[turns->count], 0);
+	rc = manager_map_rules(manager->fabric, manager->coming, rules, &turns->keep[turns->count],
+			       &turns->rules[turns->count]);
+	turns->has_proposed = rc == 0;
+	return rc;
 }
 
 // The tables of a new intent to one switch; all others keep what they are to have. The plan that
@@ -262,6 +295,16 @@ static int give_canary(struct manager *manager, struct plan_result *result)
 
 	if (d->decided && d->waited != 0)
 		return -EBUSY;
+	if (result->between) {
+		manager_journal(manager, JOURNAL_NOT_PLANNED, "",
+				"turns of the new intent do not go with those of the old on one "
+				"switch alone");
+		manager_forget_coming(manager);
+		return 0;
+	}
+	rc = propose_back(manager, &result->turns);
+	if (rc < 0)
+		return rc;
 	hash = calloc(d->switch_count + 1u, sizeof(*hash));
 	if (hash == NULL)
 		return -ENOMEM;
@@ -324,7 +367,11 @@ static void take(struct manager *manager, struct plan_result *result)
 		manager->pending = result;
 		return;
 	}
-	if (rc < 0)
+	if (rc == -E2BIG)
+		snprintf(manager->fault, sizeof(manager->fault),
+			 "turns of too many plans may be in force: it waits until all switches "
+			 "run the same");
+	else if (rc < 0)
 		log_err("a plan cannot be given out: %s", strerror(-rc));
 	else
 		manager->fault[0] = '\0';
@@ -394,7 +441,8 @@ static int store_kept(struct manager *manager)
 	int rc = store_clear(manager->store, STORE_KEPT);
 
 	for (uint32_t i = 0; rc == 0 && i < fabric->source.fabric.switch_count; i++) {
-		if (fabric->state.switch_lost[i] != 0 || is_canary(manager, i))
+		if (fabric->state.switch_lost[i] != 0 || is_canary(manager, i) ||
+		    manager->view.plan.between)
 			rc = store_tables(manager->store, fabric->source.fabric.switches[i].name,
 					  &fabric->switches[i].tables);
 	}
@@ -420,6 +468,7 @@ static int store_decision(struct manager *manager)
 {
 	store_begin(manager->store);
 	store_set_number(manager->store, STORE_GENERATION, manager->distributor.number);
+	store_set_number(manager->store, STORE_BETWEEN, manager->view.plan.between);
 	store_hashes(manager);
 	store_lost(manager);
 	store_kept(manager);
@@ -440,6 +489,7 @@ static void decide(struct manager *manager)
 	}
 	manager->store_failed = false;
 	manager->is_fresh_intent = false;
+	manager->between = manager->view.plan.between;
 	keep_good(manager);
 	for (uint32_t i = 0; i < fabric->source.fabric.switch_count; i++)
 		fabric->stored[i] = fabric->at[i].target.hash;
@@ -481,6 +531,7 @@ static void forget_plan(struct manager *manager)
 	for (uint32_t i = 0; i < topo->switch_count; i++)
 		switch_tables_copy(&fabric->switches[i].tables, &fabric->switches[i].good);
 	manager->config_lanes = 0;
+	manager->turns.has_proposed = false;
 }
 
 // A switch said that its tables are wrong: everybody goes back.
@@ -520,6 +571,28 @@ static void look_at_end(struct manager *manager)
 		manager->told_number = manager->view.plan.number;
 		say_in_force(manager);
 	}
+}
+
+void manager_look_everywhere(struct manager *manager)
+{
+	const struct distributor *d = &manager->distributor;
+	const ns_t now = manager_now(manager);
+
+	if (manager->turns.count < 2 && !manager->turns.partly && !manager->between)
+		return;
+	if (!d->decided || !distribute_everywhere(d, manager->fabric->state.switch_lost)) {
+		manager->everywhere = (ns_t){ 0 };
+		return;
+	}
+	if (manager->everywhere.v == 0)
+		manager->everywhere = now;
+	if (ns_since(now, manager->everywhere) < DISTRIBUTE_DRAIN_MS * 1000000ull)
+		return;
+	turns_keep_last(&manager->turns);
+	manager->is_stale |= manager->between;
+	manager->between = false;
+	// Also for a plan that could not be given.
+	manager_replan(manager);
 }
 
 void manager_progress(struct manager *manager)

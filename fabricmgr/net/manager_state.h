@@ -40,8 +40,11 @@ struct manager {
 	uint64_t serial;
 	struct distributor distributor;
 	struct plan_thread *thread;
-	struct plan_result *pending; // the distributor is not ready for it
-	struct manager_plan good;    // that was last decided, and its planner; NULL: not any more
+	struct plan_result *pending;        // the distributor is not ready for it
+	struct turns_in_force turns;        // by the numbers of the fabric in force
+	struct turns_in_force coming_turns; // the same by those of the one that comes
+	ns_t everywhere;                    // since when all run what was decided; 0: they do not
+	struct manager_plan good; // that was last decided, and its planner; NULL: not any more
 	const struct planner *good_planner;
 	struct event *plan_event;
 	struct event *tick;
@@ -60,6 +63,7 @@ struct manager {
 	bool confirmed; // it is not to be held
 	bool is_stale;  // a plan is to be made though the state is that of the last
 	bool store_failed;
+	bool between; // what was decided is to be given again when nothing else is in force
 	uint32_t config_lanes; // that configurations of switches are for; 0: some may not be
 	char canary_wish[FABRIC_NAME_BYTES]; // the switch that the intent which comes is for first
 	char canary[FABRIC_NAME_BYTES];      // that has got it; "": none
@@ -96,6 +100,8 @@ void manager_tick_links(struct manager *manager);
 // What is wanted may have changed: a plan is made soon.
 void manager_replan(struct manager *manager);
 void manager_try_plan(struct manager *manager);
+// Looks whether anything else than what was decided last may be in force.
+void manager_look_everywhere(struct manager *manager);
 void manager_on_result(void *arg);
 
 // --- manager_intent.c ---------------------------------------------------------------------------
@@ -112,6 +118,12 @@ char *manager_intent_read(const char *name, FILE *errors);
 
 // Puts the fabric in force into the view.
 void manager_show_fabric(struct manager *manager);
+
+// The same rules by the numbers of another fabric. 0, or -ENOMEM.
+int manager_map_rules(const struct manager_fabric *fabric, const struct manager_fabric *from,
+		      const struct turn_rules *rules, struct arena *keep, struct turn_rules *out);
+int manager_map_turns(const struct manager_fabric *fabric, struct turns_in_force *turns,
+		      const struct manager_fabric *from, const struct turns_in_force *rules);
 
 // Takes what is known of switches and links over, by their names.
 void manager_fabric_inherit(struct manager_fabric *fabric, const struct manager_fabric *from);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "fabricmgr/memory.h"
+#include "routing/turn_mix.h"
 #include "sys/fault.h"
 
 // A plan and all that it is made of.
@@ -41,6 +42,7 @@ struct plan_thread {
 	void *arg;
 	// The thread's own.
 	struct slot slot[2];
+	struct turns_in_force turns; // of the order
 	struct arena paper;
 	struct arena scratch;
 };
@@ -189,6 +191,46 @@ static void count_rows(struct plan_thread *thread, const struct slot *slot,
 		result->rows_changed = change.rows;
 }
 
+// The turns that all have: of a manager before it is not known what else there is.
+static int common_turns(const struct topo *topo, const struct turns_in_force *others,
+			struct arena *keep, struct plan_result *result)
+{
+	struct turn_rules common;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < others->count; i++) {
+		if (turn_mix_same(topo, &result->turns, &others->rules[i]))
+			continue;
+		rc = turn_mix_common(topo, &result->turns, &others->rules[i], keep, &common);
+		if (rc < 0)
+			break;
+		result->turns = common;
+		result->between = true;
+	}
+	return rc;
+}
+
+static bool choose_turns(struct plan_thread *thread, struct slot *slot, struct plan_result *result)
+{
+	const struct topo *topo = &thread->order.source->graph.topo;
+	const struct turns_in_force *others = &thread->turns;
+	const struct turn_rules *rules[TURNS_MAX + 1];
+	int rc;
+
+	result->turns = slot->planner.plan.turns;
+	for (uint32_t i = 0; i < others->count; i++)
+		rules[i] = &others->rules[i];
+	if (others->partly)
+		rc = common_turns(topo, others, &slot->keep, result);
+	else
+		rc = turn_mix_choose(topo, &slot->planner.plan.turns, rules, others->count,
+				     &slot->keep, &thread->scratch, &result->turns,
+				     &result->between);
+	if (rc < 0)
+		say(result, "memory is short for the turns that a plan can be given with");
+	return rc == 0;
+}
+
 // Of all switches. What cannot be made is said by a line on of->errors.
 static bool make_each(struct plan_thread *thread, const struct switch_tables_of *of,
 		      struct plan_result *result)
@@ -215,10 +257,11 @@ static bool make_tables(struct plan_thread *thread, const struct slot *slot,
 	const struct source *source = thread->order.source;
 	struct qos_options options = source_qos(source, result->lanes);
 	struct qos qos;
+	struct plan plan = slot->planner.plan;
 	bool memory_short;
 	bool good;
 	struct switch_tables_of of = { .source = source,
-				       .plan = &slot->planner.plan,
+				       .plan = &plan,
 				       .qos = &qos,
 				       .keep = &thread->paper,
 				       .scratch = &thread->scratch };
@@ -228,6 +271,7 @@ static bool make_tables(struct plan_thread *thread, const struct slot *slot,
 					   "classes and lanes need more priorities than there are");
 		return false;
 	}
+	plan.turns = result->turns;
 	of.errors = fmemopen(result->why, sizeof(result->why), "w");
 	if (of.errors == NULL)
 		return false;
@@ -241,7 +285,7 @@ static void work(struct plan_thread *thread, struct plan_result *result)
 	struct slot *slot = &thread->slot[thread->order.in_use == &thread->slot[0].planner];
 
 	result->good = plan(thread, slot, result) && prove(thread, slot, result) &&
-		       make_tables(thread, slot, result);
+		       choose_turns(thread, slot, result) && make_tables(thread, slot, result);
 	if (!result->good)
 		return;
 	measure(thread, slot, result);
@@ -318,7 +362,8 @@ struct plan_thread *plan_thread_open(struct event_base *base, void (*done)(void 
 	pthread_mutex_init(&thread->lock, NULL);
 	pthread_cond_init(&thread->wake, NULL);
 	if (memory_open(&thread->slot[0].keep) && memory_open(&thread->slot[1].keep) &&
-	    memory_open(&thread->paper) && memory_open(&thread->scratch) && start(thread, base))
+	    turns_open(&thread->turns) && memory_open(&thread->paper) &&
+	    memory_open(&thread->scratch) && start(thread, base))
 		return thread;
 	plan_thread_close(thread);
 	return NULL;
@@ -342,6 +387,7 @@ void plan_thread_close(struct plan_thread *thread)
 	plan_result_free(thread->result);
 	memory_close(&thread->slot[0].keep);
 	memory_close(&thread->slot[1].keep);
+	turns_close(&thread->turns);
 	memory_close(&thread->paper);
 	memory_close(&thread->scratch);
 	pthread_cond_destroy(&thread->wake);
@@ -393,6 +439,10 @@ static bool copy_order(struct plan_thread *thread, const struct plan_order *orde
 		free(base);
 		free(keeps);
 		thread->order = (struct plan_order){ 0 };
+		return false;
+	}
+	if (turns_copy(&thread->turns, &order->source->graph.topo, order->turns) < 0) {
+		free_order(thread);
 		return false;
 	}
 	thread->order.state = thread->result->state;

@@ -10,6 +10,7 @@
 
 #include "fabricmgr/core/planner.h"
 #include "fabricmgr/net/switch_tables.h"
+#include "fabricmgr/net/turns_in_force.h"
 #include "routing/balance.h"
 #include "routing/verify.h"
 
@@ -26,7 +27,8 @@ struct plan_order {
 	// whatever the plan says.
 	const struct switch_tables *base;
 	const uint8_t *keeps;
-	uint32_t config_lanes; // that configurations of `base` are for; 0: make them
+	const struct turns_in_force *turns; // of this topology; copied
+	uint32_t config_lanes;              // that configurations of `base` are for; 0: make them
 };
 
 struct plan_result {
@@ -35,6 +37,10 @@ struct plan_result {
 	char why[PLAN_WHY_BYTES]; // it is not
 	// Of a good one. The planner lives until an order says that another one is in use.
 	const struct planner *planner;
+	// Rules of turns of the tables: those of the plan, or with `between` those that it has in
+	// common with all that may be in force. They live as long as the planner.
+	struct turn_rules turns;
+	bool between;
 	struct topo_state state; // as ordered
 	struct switch_tables *tables;
 	uint32_t switch_count;

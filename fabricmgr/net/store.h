@@ -19,6 +19,7 @@ enum store_number {
 	STORE_EPOCH,      // of the last manager
 	STORE_GENERATION, // number that was decided last
 	STORE_FROZEN,
+	STORE_BETWEEN, // the decision is one that is given again; STORE_KEPT has all tables
 	STORE_NUMBERS,
 };
 

@@ -32,6 +32,7 @@ static const char *const number_names[STORE_NUMBERS] = {
 	[STORE_EPOCH] = "epoch",
 	[STORE_GENERATION] = "generation",
 	[STORE_FROZEN] = "frozen",
+	[STORE_BETWEEN] = "between",
 };
 
 static const char *const text_names[STORE_TEXTS] = {
