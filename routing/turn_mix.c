@@ -222,7 +222,7 @@ static int may_join(const struct topo *topo, const struct turn_rules *plan,
 		    bool *may)
 {
 	const size_t mark = arena_mark(scratch);
-	const struct turn_rules **all = arena_take_raw(scratch, count + 1u, sizeof(*all));
+	const struct turn_rules **all = arena_take_raw(scratch, count + 1u, sizeof(void *));
 	uint32_t others = 0;
 	int rc = -ENOMEM;
 

@@ -131,7 +131,7 @@ static void call_of_manager(struct input *in, uint8_t what)
 		break;
 	case 1: distribute_decided(&d, now); break;
 	case 2:
-		now = ns_add(now, take_byte(in) * 50 * MS);
+		now = ns_add(now, take_byte(in) * (50 * MS));
 		distribute_tick(&d, now, &next);
 		WEFT_CHECK(ns_before(now, next));
 		break;
