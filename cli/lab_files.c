@@ -19,11 +19,13 @@
 enum {
 	ROCE_DSCP = 26,
 	RING_LOG = 4,
-	BURST_MS = 5, // what a port catches up that was late: processors are shared
-	LATE_MS = 2,  // a peer's answer to a pause, and what else may keep it
+	BURST_MS = 5,       // what a port catches up that was late: processors are shared
+	BURST_LANES_MS = 1, // where a manager sends headroom that knows of no bursts
+	LATE_US = 1100,     // a peer's answer to a pause, and what else may keep it
 	FRAME_BITS = 8 * 84,
-	FRAMES_KEPT = 200,            // rings at both ends, and a burst in hand
+	FRAMES_KEPT = 300,            // rings at both ends, a burst in hand, long frames
 	FRAMES_KEPT_BY_SOCKET = 3000, // of AF_PACKET
+	FRAMES_OF_WIRE = 1200,        // headroom that a plan of several lanes has at any rate
 	DESCRIPTORS_MIN = 4096,
 	CELL_BYTES = 256,
 	KNOBS_BYTES = 64,
@@ -34,6 +36,13 @@ struct writer {
 	const struct lab_fabric *fabric;
 	struct fabric_plugs plugs;
 };
+
+static uint32_t burst_ms(const struct writer *writer)
+{
+	const bool sent = lab_has(writer->lab, "manager") && writer->fabric->work.verify.lanes > 1;
+
+	return sent ? BURST_LANES_MS : BURST_MS;
+}
 
 // --- devices ----------------------------------------------------------------------------------
 
@@ -76,10 +85,15 @@ static uint32_t descriptors(const struct lab *lab, const struct plan_work *work,
 {
 	const uint32_t lanes = work->verify.lanes > 0 ? work->verify.lanes : 1;
 	const uint32_t ports = work->source.fabric.switches[at].port_count;
-	const uint64_t late_bits = lab_fabric_fastest(&work->source.fabric) / 1000 *
-				   (BURST_MS + LATE_MS);
+	const uint64_t late_bits = lab_fabric_fastest(&work->source.fabric) / 1000000 *
+				   (BURST_MS * 1000 + LATE_US);
 	const uint32_t kept = lab_has_netns(lab) ? FRAMES_KEPT_BY_SOCKET : FRAMES_KEPT;
-	uint64_t count = 2ull * ports * lanes * (late_bits / FRAME_BITS + kept);
+	uint64_t group = late_bits / FRAME_BITS + kept;
+	uint64_t count;
+
+	if (lanes > 1 && group < FRAMES_OF_WIRE)
+		group = FRAMES_OF_WIRE;
+	count = 2 * ports * lanes * group;
 
 	if (count < 2ull * work->qos.headroom_worst / CELL_BYTES)
 		count = 2ull * work->qos.headroom_worst / CELL_BYTES;
@@ -91,13 +105,18 @@ static int write_switch(struct writer *writer, uint32_t at)
 	const struct plan_work *work = &writer->fabric->work;
 	char path[LAB_PATH_BYTES], file[LAB_PATH_BYTES], own[KNOBS_BYTES], ports[KNOBS_BYTES];
 	const struct switch_config_lab lab = {
-		.devargs = devargs, .arg = writer, .port_knobs = ports, .switch_knobs = own
+		.devargs = devargs,
+		.arg = writer,
+		.port_knobs = ports,
+		.switch_knobs = own,
+		.late_ns = burst_ms(writer) * 1000000ull + LATE_US * 1000ull,
 	};
 	FILE *out;
 	int rc;
 
 	snprintf(own, sizeof(own), "descriptors = %u;", descriptors(writer->lab, work, at));
-	snprintf(ports, sizeof(ports), "burst = \"%dms\"; tx_ring = %d;", BURST_MS, 1 << RING_LOG);
+	snprintf(ports, sizeof(ports), "burst = \"%ums\"; tx_ring = %d;", burst_ms(writer),
+		 1 << RING_LOG);
 	snprintf(file, sizeof(file), "config/%.64s.cfg", work->source.fabric.switches[at].name);
 	out = fopen(lab_path(writer->lab, file, path), "we");
 	if (out == NULL) {
@@ -113,15 +132,27 @@ static int write_switch(struct writer *writer, uint32_t at)
 
 // --- hosts ------------------------------------------------------------------------------------
 
-// The priority of RoCE as hosts send it: in lane 0.
-static uint32_t roce_prio(const struct qos *qos, const struct qos_options *options)
+// What hosts send: RoCE as usual, or else the first lossless class, with its priority in lane 0.
+struct host_class {
+	uint32_t prio;
+	uint32_t dscp;
+};
+
+static struct host_class class_of(const struct qos *qos, const struct qos_options *options)
 {
-	for (uint32_t i = 0; i < PRIO_COUNT; i++) {
-		if (qos->prio[i].use == QOS_LOSSLESS && qos->prio[i].lane == 0 &&
-		    options->class[qos->prio[i].class].dscp >> ROCE_DSCP & 1)
-			return i;
+	struct host_class found = { .prio = 3, .dscp = ROCE_DSCP };
+
+	for (uint32_t i = PRIO_COUNT; i-- > 0;) {
+		const struct qos_prio *prio = &qos->prio[i];
+		const bool sent = prio->use == QOS_LOSSLESS && prio->lane == 0;
+		const uint64_t dscp = sent ? options->class[prio->class].dscp : 0;
+
+		if (dscp >> ROCE_DSCP & 1)
+			return (struct host_class){ i, ROCE_DSCP };
+		if (dscp != 0)
+			found = (struct host_class){ i, (uint32_t)__builtin_ctzll(dscp) };
 	}
-	return 3;
+	return found;
 }
 
 static void write_host(const struct fabric *own, uint32_t number, uint32_t rank, FILE *out)
@@ -141,6 +172,7 @@ static void write_hosts(const struct writer *writer, FILE *out)
 	const struct plan_work *work = &writer->fabric->work;
 	const struct fabric *own = &work->source.fabric;
 	const struct qos_options options = source_qos(&work->source, work->verify.lanes);
+	const struct host_class class = class_of(&work->qos, &options);
 	uint32_t rank = 0;
 
 	fprintf(out, "# The hosts of %s, for weft lab traffic.\nhosts = \"memif:%s/host/{",
@@ -150,7 +182,7 @@ static void write_hosts(const struct writer *writer, FILE *out)
 			fprintf(out, "%s%u", rank++ > 0 ? "," : "", i);
 	}
 	fprintf(out, "}\";\nring = %d;\nburst = \"%dms\";\ndscp = %d;\npriority = %u;\nhost = (",
-		1 << RING_LOG, BURST_MS, ROCE_DSCP, roce_prio(&work->qos, &options));
+		1 << RING_LOG, burst_ms(writer), class.dscp, class.prio);
 	rank = 0;
 	for (uint32_t i = 0; i < own->host_port_count; i++) {
 		if (!own->hosts[own->host_ports[i].host].external)

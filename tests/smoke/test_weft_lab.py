@@ -15,6 +15,7 @@ import lab
 
 LEAF_SPINE = 'name = "pair";\nleaf_spine = { leaves = 2; spines = 2; hosts_per_leaf = 4; };\n'
 FAT_TREE = 'name = "pods";\nfat_tree = { k = 4; };\n'
+TORUS = 'name = "rings";\ntorus = { dims = [4, 4]; hosts_per_switch = 1; };\n'
 ROUTED = 'name = "routed";\nleaf_spine = { leaves = 2; spines = 1; hosts_per_leaf = 1; };\n' \
          'addressing = "per_leaf";\nsubnet = "10.7.0.0/16";\n'
 # PFC has to do all of it; and a busy machine shall not make a timer expire.
@@ -189,6 +190,22 @@ class FatTree(Labs):
         print(f'# up in {took:.1f} s, {resident / 1024:.0f} MiB resident, {report["goodput_gbps"]:.3f} Gb/s, '
               f'{self.sum_of("xoff_events")} XOFF')
         self.assert_cut('pod1-leaf1:Ethernet2', 'pod1-leaf1', 'pod1-spine1')
+        self.weft('down')
+        self.assert_nothing_left()
+
+
+class Torus(Labs):
+    def test_lab(self):
+        """Rings everywhere, and everybody sends to everybody: on two lanes nobody waits for himself."""
+        self.up(TORUS, '--no-manager')
+        report = self.assert_load()
+        self.assertEqual([line for line in self.log().splitlines() if 'frames may be lost' in line][:3], [])
+        second = sum(queue['packets'] for name in self.switches() for queue in json.loads(
+            lab.weft(WEFT, self.lab_dir, '-n', name, 'show', 'queue', 'counters', '--json'))['queues']
+                     if queue['queue'] == 'UC4')
+        print(f'# {report["goodput_gbps"]:.3f} Gb/s, {self.sum_of("xoff_events")} XOFF, {second} frames on the second '
+              'lane')
+        self.assertGreater(second, 0)
         self.weft('down')
         self.assert_nothing_left()
 
