@@ -85,6 +85,8 @@ struct config_needs config_needs_of(struct config_text *text, const struct confi
 	drain_ms = SHARE_MARKS * needs.ecn_max * 8 * 1000 / port->speed_bps;
 	needs.detection_ms = round_up(WATCHDOG_DRAINS * drain_ms, WATCHDOG_STEP_MS);
 	needs.detection_ms = u64_min(u64_max(needs.detection_ms, WATCHDOG_MIN_MS), WATCHDOG_MAX_MS);
+	if (config_has_watchdog(text))
+		needs.detection_ms = text->source->intent->fabric.watchdog / MILLISECOND;
 	return needs;
 }
 

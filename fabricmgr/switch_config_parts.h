@@ -89,6 +89,12 @@ void config_port_name(struct config_text *text, const char *key, uint32_t port);
 // Whether the preset "lossless" makes all that the fabric wants of QoS.
 bool config_is_preset(const struct config_text *text);
 
+// Whether the intent says how long a storm is, rather than the ports.
+static inline bool config_has_watchdog(const struct config_text *text)
+{
+	return text->source->intent->fabric.watchdog != CONFIG_UNSET;
+}
+
 // Whether the switch is a gateway for its hosts.
 bool config_has_gateways(const struct config_text *text);
 

@@ -310,6 +310,8 @@ void config_qos(struct config_text *text)
 {
 	if (config_is_preset(text)) {
 		config_free_buffers(text);
+		if (config_has_watchdog(text))
+			config_watchdogs(text);
 		return;
 	}
 	put_maps(text);

@@ -489,6 +489,30 @@ Test(switch_config, gateways)
 	close_bench(&b);
 }
 
+// A storm is as long as the intent says, at ports with PFC, whether the preset makes the rest or
+// rows of lanes do.
+Test(switch_config, watchdog)
+{
+	static const char *const intents[] = { EXAMPLES "/leaf-spine.cfg", EXAMPLES "/torus.cfg" };
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct bench b;
+		struct made made;
+
+		open_file(&b, intents[i]);
+		b.source.intent->fabric.watchdog = 700000000;
+		made = make_switch(&b, 0, false);
+		cr_assert_gt(made.config->pfc_wd_count, 0);
+		for (uint32_t k = 0; k < made.config->pfc_wd_count; k++) {
+			cr_assert_eq(made.config->pfc_wd[k].detection_time, 700000000, "%s",
+				     intents[i]);
+			cr_assert_eq(made.config->pfc_wd[k].restoration_time, 1400000000);
+		}
+		unmake(&made);
+		close_bench(&b);
+	}
+}
+
 // The same fabric gives the same text.
 Test(switch_config, is_a_function)
 {
