@@ -13,7 +13,13 @@
 #include "cli/run.h"
 #include "cli/target.h"
 
-enum { TARGET_BYTES = 192, BODY_BYTES = 256, LOOK_NS = 10000000, SEEN_LOOKS = 1000 };
+enum {
+	TARGET_BYTES = 192,
+	BODY_BYTES = 256,
+	LOOK_NS = 10000000,
+	SEEN_LOOKS = 1000,
+	START_LOOKS = 6000
+};
 
 int lab_run(int argc, char **argv)
 {
@@ -193,18 +199,59 @@ static json_t *find_process(const struct lab *lab, const char *name)
 	return NULL;
 }
 
-static int kill_or_start(struct lab *lab, const char *name, bool start)
+json_t *lab_ask_manager(const struct lab *lab, const char *target)
+{
+	char run_dir[LAB_PATH_BYTES];
+
+	return client_call(&(struct client_request){ .run_dir = lab_path(lab, "run", run_dir),
+						     .fabric = true,
+						     .method = "GET",
+						     .target = target,
+						     .quiet = true });
+}
+
+static bool answers(const struct lab *lab, const char *name)
+{
+	const bool manager = strcmp(name, LAB_PROCESS_MANAGER) == 0;
+	json_t *reply = manager ? lab_ask_manager(lab, "/v1/fabric/status") :
+				  lab_ask(lab, name, "GET", "/v1/lcore");
+	const bool there = reply != NULL;
+
+	json_decref(reply);
+	return there;
+}
+
+// It ends when the process answers. That of all switches has no socket of its own.
+static int start(struct lab *lab, json_t *process, const char *name)
+{
+	if (lab_process_restart(lab, process) < 0)
+		return EXIT_REFUSED;
+	if (strcmp(name, LAB_PROCESS_SWITCHES) == 0)
+		return EXIT_DONE;
+	for (uint32_t i = 0; i < START_LOOKS; i++) {
+		if (answers(lab, name))
+			return EXIT_DONE;
+		if (!lab_process_lives(lab_process_find(lab, name)))
+			break;
+		run_wait(LOOK_NS);
+	}
+	fprintf(stderr, "weft: %s does not answer:\n", name);
+	lab_process_show_log(lab, name);
+	return EXIT_REFUSED;
+}
+
+static int kill_or_start(struct lab *lab, const char *name, bool starts)
 {
 	json_t *process = find_process(lab, name);
 
 	if (process == NULL)
 		return EXIT_USAGE;
-	if (start == lab_process_lives(process)) {
-		fprintf(stderr, "weft: %s %s already\n", name, start ? "runs" : "has ended");
+	if (starts == lab_process_lives(process)) {
+		fprintf(stderr, "weft: %s %s already\n", name, starts ? "runs" : "has ended");
 		return EXIT_REFUSED;
 	}
-	if (start)
-		return lab_process_restart(lab, process) < 0 ? EXIT_REFUSED : EXIT_DONE;
+	if (starts)
+		return start(lab, process, name);
 	return lab_process_end(process, false, 0) < 0 ? EXIT_REFUSED : EXIT_DONE;
 }
 

@@ -32,6 +32,9 @@ int lab_end(struct lab *lab);
 // The request of a control socket, without a word when it fails; NULL then.
 json_t *lab_ask(const struct lab *lab, const char *name, const char *method, const char *target);
 
+// Likewise of the manager, a GET.
+json_t *lab_ask_manager(const struct lab *lab, const char *target);
+
 // The process that a switch runs in; NULL: none was started.
 json_t *lab_process_of(const struct lab *lab, const char *name);
 

@@ -18,6 +18,8 @@
 #include "sys/file_replace.h"
 #include "sys/nearest.h"
 
+#define WATCHDOG_NS 5000000000ull
+
 enum {
 	SPEED_MIN = 1000000,
 	MTU_MAX = 1500,
@@ -76,6 +78,9 @@ static void emulate(struct intent *intent)
 		intent->fabric.mtu = MTU_MAX;
 	intent->fabric.ring = RING;
 	intent->fabric.poll_gap = POLL_GAP_NS;
+	// At a thousandth of the rate a queue is held a thousand times as long.
+	if (intent->fabric.watchdog == CONFIG_UNSET)
+		intent->fabric.watchdog = WATCHDOG_NS;
 	if (intent->fabric.cell < CELL_BYTES)
 		intent->fabric.cell = CELL_BYTES;
 }

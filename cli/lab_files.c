@@ -28,7 +28,7 @@ enum {
 	FRAMES_OF_WIRE = 1200,        // headroom that a plan of several lanes has at any rate
 	DESCRIPTORS_MIN = 4096,
 	CELL_BYTES = 256,
-	KNOBS_BYTES = 64,
+	KNOBS_BYTES = 256,
 };
 
 struct writer {
@@ -100,6 +100,18 @@ static uint32_t descriptors(const struct lab *lab, const struct plan_work *work,
 	return count < DESCRIPTORS_MIN ? DESCRIPTORS_MIN : (uint32_t)count;
 }
 
+static void top_knobs(const struct writer *writer, uint32_t at, char out[KNOBS_BYTES])
+{
+	const uint32_t count = descriptors(writer->lab, &writer->fabric->work, at);
+	char path[LAB_PATH_BYTES];
+
+	if (lab_has(writer->lab, "manager"))
+		snprintf(out, KNOBS_BYTES, "descriptors = %u;\nmanager = \"unix:%s\";", count,
+			 lab_path(writer->lab, "run/fabricd.rpc", path));
+	else
+		snprintf(out, KNOBS_BYTES, "descriptors = %u;", count);
+}
+
 static int write_switch(struct writer *writer, uint32_t at)
 {
 	const struct plan_work *work = &writer->fabric->work;
@@ -114,7 +126,7 @@ static int write_switch(struct writer *writer, uint32_t at)
 	FILE *out;
 	int rc;
 
-	snprintf(own, sizeof(own), "descriptors = %u;", descriptors(writer->lab, work, at));
+	top_knobs(writer, at, own);
 	snprintf(ports, sizeof(ports), "burst = \"%ums\"; tx_ring = %d;", burst_ms(writer),
 		 1 << RING_LOG);
 	snprintf(file, sizeof(file), "config/%.64s.cfg", work->source.fabric.switches[at].name);

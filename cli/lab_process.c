@@ -54,7 +54,8 @@ static bool try_path(const char *name, char out[LAB_PATH_BYTES])
 
 const char *lab_program(const char *name, char out[LAB_PATH_BYTES])
 {
-	static const char *const places[] = { "", "../dataplane/", "../traffic/", "../fabricmgr/" };
+	static const char *const places[] = { "", "../dataplane/", "../traffic/",
+					      "../fabricmgr/net/" };
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		if (try_place(places[i], name, out))

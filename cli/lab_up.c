@@ -78,6 +78,59 @@ static int start_all(struct starter *starter)
 	return status;
 }
 
+// --- the manager ------------------------------------------------------------------------------
+
+static int start_manager(struct lab *lab, const struct lab_fabric *fabric)
+{
+	char program[LAB_PATH_BYTES], run_dir[LAB_PATH_BYTES], state_dir[LAB_PATH_BYTES];
+	struct lab_args args = { .count = 0 };
+
+	if (lab_program("weft-fabricd", program) == NULL)
+		return EXIT_USAGE;
+	lab_args_add(&args, program);
+	lab_args_add(&args, "-i");
+	lab_args_add(&args, fabric->path);
+	lab_args_add(&args, "--run-dir");
+	lab_args_add(&args, lab_path(lab, "run", run_dir));
+	lab_args_add(&args, "--state-dir");
+	lab_args_add(&args, lab_path(lab, "state/fabric", state_dir));
+	return lab_process_start(lab, LAB_PROCESS_MANAGER, &args) < 0 ? EXIT_REFUSED : EXIT_DONE;
+}
+
+// Whether the manager's plan is in force on all switches.
+static bool is_in_force(const struct lab *lab)
+{
+	json_t *reply = lab_ask_manager(lab, "/v1/fabric/status");
+	const json_t *there = json_object_get(json_object_get(reply, "switches"), "there");
+	const json_t *all = json_object_get(json_object_get(reply, "switches"), "all");
+	const bool in_force = json_is_true(json_object_get(reply, "in_force")) &&
+			      json_integer_value(there) == json_integer_value(all);
+
+	json_decref(reply);
+	return in_force;
+}
+
+static int wait_in_force(const struct lab *lab, uint64_t until)
+{
+	while (!interrupted && !is_in_force(lab)) {
+		if (!lab_process_lives(lab_process_find(lab, LAB_PROCESS_MANAGER))) {
+			fputs("weft: the manager has ended:\n", stderr);
+			lab_process_show_log(lab, LAB_PROCESS_MANAGER);
+			return EXIT_REFUSED;
+		}
+		if (now_s() > until) {
+			fprintf(stderr,
+				"weft: no plan is in force after %d s; weft --run-dir "
+				"%s/run fabric errors said why\n",
+				READY_SECONDS, lab->dir);
+			lab_process_show_log(lab, LAB_PROCESS_MANAGER);
+			return EXIT_REFUSED;
+		}
+		run_wait(LOOK_NS);
+	}
+	return interrupted ? EXIT_REFUSED : EXIT_DONE;
+}
+
 static int launch(struct lab *lab, const struct lab_fabric *fabric)
 {
 	struct starter starter = { .lab = lab, .fabric = fabric };
@@ -87,6 +140,8 @@ static int launch(struct lab *lab, const struct lab_fabric *fabric)
 	lab_path(lab, "state", starter.state_dir);
 	starter.config = calloc(fabric->work.source.fabric.switch_count, LAB_PATH_BYTES);
 	if (starter.config != NULL && lab_program("weft-switch", starter.program) != NULL)
+		status = lab_has(lab, "manager") ? start_manager(lab, fabric) : EXIT_DONE;
+	if (status == EXIT_DONE)
 		status = start_all(&starter);
 	free(starter.config);
 	return status;
@@ -164,7 +219,7 @@ static int wait_ready(const struct lab *lab, const struct lab_fabric *fabric)
 
 	for (uint32_t i = 0; status == EXIT_DONE && i < own->switch_count; i++)
 		status = wait_switch(lab, own, i, until);
-	return status;
+	return status == EXIT_DONE && lab_has(lab, "manager") ? wait_in_force(lab, until) : status;
 }
 
 // --- up and down ------------------------------------------------------------------------------
