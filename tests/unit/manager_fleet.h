@@ -28,7 +28,9 @@ extern char intent_path[PATH_BYTES];
 extern struct manager *manager;
 extern struct record fleet[SWITCHES_MAX];
 extern uint32_t fleet_size;
-extern ns_t shift; // added to the clock
+extern ns_t shift; // added to the manager's clock
+
+void stop_clock(void); // of the manager: from now on it is what `shift` makes of it
 
 void set_up(void);
 void clean_up(void);
