@@ -110,8 +110,9 @@ ALARMS_INTRO = '''# Alarms of a fabric
 
 What `weft-fabricd` raises an alarm about, and when: its level has to be above the first limit for that
 time, and at or below the second for that time before it is cleared. Levels of 0 and 1 are no and yes.
-Alarms change nothing; they are in the journal, under `/v1/fabric/alarms` and in the metric
-`weft_fabric_alarms`. Rates of a switch that does not report are no reason for an alarm of its ports.
+`weft-fabricd --alarm NAME:RAISE:SECONDS:CLEAR:SECONDS` sets other limits, in whole numbers; what is left
+out stays, as in `PAUSED:30`. Alarms change nothing; they are in the journal, under `/v1/fabric/alarms` and
+in the metric `weft_fabric_alarms`. Rates of a switch that does not report are no reason for an alarm of its ports.
 '''
 STEERING_INTRO = '''# Steering
 

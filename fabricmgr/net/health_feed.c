@@ -39,6 +39,7 @@ struct health_feed {
 	struct feed_switch *switches;
 	uint64_t changes; // of alarms that are in the journal
 	struct metrics_plans plans;
+	struct alarm_limits limits[ALARM_COUNT];
 	bool failed; // memory is short, said once
 };
 
@@ -58,8 +59,11 @@ static int begin(struct health_feed *feed, const struct source *source)
 	feed->health = arena_take(&feed->keep, 1, sizeof(*feed->health));
 	if (feed->switches == NULL || feed->health == NULL)
 		return -ENOMEM;
-	return health_init(feed->health, fabric, HISTORY_BYTES, manager_now(feed->manager),
-			   &feed->keep);
+	if (health_init(feed->health, fabric, HISTORY_BYTES, manager_now(feed->manager),
+			&feed->keep) != 0)
+		return -ENOMEM;
+	memcpy(feed->health->limits, feed->limits, sizeof(feed->limits));
+	return 0;
 }
 
 // The health of the fabric as it is led now; NULL: memory is short.
@@ -330,7 +334,8 @@ void health_feed_serve(struct health_feed *feed, struct northbound *nb)
 
 // --- opening ------------------------------------------------------------------------------------
 
-struct health_feed *health_feed_open(struct event_base *base, struct manager *manager)
+struct health_feed *health_feed_open(struct event_base *base, struct manager *manager,
+				     const struct alarm_limits limits[ALARM_COUNT])
 {
 	static const struct timeval period = { .tv_sec = 1 };
 	struct health_feed *feed = calloc(1, sizeof(*feed));
@@ -338,6 +343,7 @@ struct health_feed *health_feed_open(struct event_base *base, struct manager *ma
 	if (feed == NULL)
 		return NULL;
 	feed->manager = manager;
+	memcpy(feed->limits, limits, sizeof(feed->limits));
 	if (!memory_open(&feed->scratch) || current(feed) == NULL) {
 		health_feed_close(feed);
 		return NULL;

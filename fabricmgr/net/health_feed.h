@@ -8,14 +8,16 @@
 // tell all of their counters again, as they are when one's counters make no sense.
 #pragma once
 
+#include "fabricmgr/core/health.h"
 #include "fabricmgr/net/manager.h"
 #include "fabricmgr/net/northbound.h"
 
 struct rpc_report;
 struct health_feed;
 
-// NULL after a line in the log. The manager outlives it.
-struct health_feed *health_feed_open(struct event_base *base, struct manager *manager);
+// `limits` are those of all alarms. NULL after a line in the log. The manager outlives it.
+struct health_feed *health_feed_open(struct event_base *base, struct manager *manager,
+				     const struct alarm_limits limits[ALARM_COUNT]);
 void health_feed_close(struct health_feed *feed); // accepts NULL
 
 // A report of switch `at`, of its current run. True: it is to tell all of its counters again.

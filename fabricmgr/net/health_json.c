@@ -322,8 +322,8 @@ static json_t *root_json(const struct health *health, const struct health_root *
 	static const char *const words[] = {
 		[HEALTH_ROOT_HOST] = "the host at this port pauses it, and nobody pauses the host",
 		[HEALTH_ROOT_SWITCH] =
-			"this switch pauses others and none of its ports is paused: the port "
-			"has the deepest queue, more is sent to it than its link takes",
+			("this switch pauses others and none of its ports is paused: the port "
+			 "has the deepest queue, more is sent to it than its link takes"),
 		[HEALTH_ROOT_RING] =
 			"paused ports wait for each other in a ring: this is a deadlock",
 	};

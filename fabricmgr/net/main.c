@@ -110,7 +110,8 @@ static int start_serving(struct program *program)
 	};
 
 	snprintf(path, sizeof(path), "%s/fabricd.rpc", program->options.run_dir);
-	program->health = health_feed_open(program->base, program->manager);
+	program->health = health_feed_open(program->base, program->manager,
+					   program->options.alarms);
 	if (program->health == NULL)
 		return 1;
 	rpc.report_arg = program->health;

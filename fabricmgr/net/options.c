@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "fabricmgr/net/alarm_option.h"
 
 static const char usage[] =
 	"usage: weft-fabricd -i INTENT [option ...]\n"
@@ -26,6 +27,8 @@ static const char usage[] =
 	"                          links are not damped)\n"
 	"      --mass SHARE        of the cables: a loss of more at once waits to be confirmed\n"
 	"                          (default: 25%; 0%: none does)\n"
+	"      --alarm LIMITS      of one alarm, NAME:RAISE:SECONDS:CLEAR:SECONDS, where the\n"
+	"                          defaults of docs/alarms.md do not fit; may be given again\n"
 	"      --log text|json     lines for people and the journal (default), or JSON objects\n"
 	"      --run-dir DIR       directory of the sockets (default: /run/weft)\n"
 	"      --state-dir DIR     directory of what outlives a restart (default:\n"
@@ -48,6 +51,7 @@ enum {
 	OPTION_HTTP,
 	OPTION_DAMPING,
 	OPTION_MASS,
+	OPTION_ALARM,
 	OPTION_LOG,
 	OPTION_RUN_DIR,
 	OPTION_STATE_DIR,
@@ -65,6 +69,7 @@ static const struct option long_options[] = {
 	{ "http", required_argument, NULL, OPTION_HTTP },
 	{ "damping", required_argument, NULL, OPTION_DAMPING },
 	{ "mass", required_argument, NULL, OPTION_MASS },
+	{ "alarm", required_argument, NULL, OPTION_ALARM },
 	{ "log", required_argument, NULL, OPTION_LOG },
 	{ "run-dir", required_argument, NULL, OPTION_RUN_DIR },
 	{ "state-dir", required_argument, NULL, OPTION_STATE_DIR },
@@ -107,6 +112,16 @@ static enum options_verdict set_port(struct options *options, const char *text)
 	return OPTIONS_WRONG;
 }
 
+static enum options_verdict set_alarm(struct options *options, const char *text)
+{
+	char why[ALARM_OPTION_WHY_BYTES];
+
+	if (alarm_option_parse(text, options->alarms, why))
+		return OPTIONS_RUN;
+	fprintf(stderr, "weft-fabricd: --alarm %s: %s\n", text, why);
+	return OPTIONS_WRONG;
+}
+
 static enum options_verdict set_log(struct options *options, const char *text)
 {
 	options->log_json = strcmp(text, "json") == 0;
@@ -131,6 +146,7 @@ static enum options_verdict apply(struct options *options, int option)
 				    &options->damping_ms);
 	case OPTION_MASS:
 		return set_quantity("--mass", UNIT_PPM, optarg, 1, 1000000, &options->mass_ppm);
+	case OPTION_ALARM: return set_alarm(options, optarg);
 	case OPTION_LOG: return set_log(options, optarg);
 	case OPTION_RUN_DIR: options->run_dir = optarg; return OPTIONS_RUN;
 	case OPTION_STATE_DIR: options->state_dir = optarg; return OPTIONS_RUN;
@@ -172,6 +188,8 @@ enum options_verdict options_parse(struct options *options, int argc, char **arg
 		.damping_ms = 10000,
 		.mass_ppm = 250000,
 	};
+	for (uint32_t i = 0; i < ALARM_COUNT; i++)
+		options->alarms[i] = alarm_infos[i].limits;
 	while (verdict == OPTIONS_RUN &&
 	       (option = getopt_long(argc, argv, "i:h", long_options, NULL)) != -1)
 		verdict = apply(options, option);

@@ -5,6 +5,7 @@
 // is on the other end would not be known.
 #pragma once
 
+#include "fabricmgr/core/health.h"
 #include "sys/tls.h"
 
 struct options {
@@ -16,6 +17,7 @@ struct options {
 	uint16_t http; // port of 127.0.0.1; 0: none
 	uint32_t damping_ms;
 	uint32_t mass_ppm;
+	struct alarm_limits alarms[ALARM_COUNT];
 	bool log_json;
 };
 

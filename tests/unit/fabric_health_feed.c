@@ -46,6 +46,7 @@ static void set_up(void)
 	struct manager_options options = { .state_dir = dir,
 					   .intent_path = intent_path,
 					   .clock = now };
+	struct alarm_limits limits[ALARM_COUNT];
 	FILE *file;
 
 	cr_assert_not_null(mkdtemp(dir));
@@ -57,7 +58,10 @@ static void set_up(void)
 	base = event_base_new();
 	manager = manager_open(base, &options, stderr);
 	cr_assert_not_null(manager);
-	feed = health_feed_open(base, manager);
+	for (uint32_t i = 0; i < ALARM_COUNT; i++)
+		limits[i] = alarm_infos[i].limits;
+	limits[ALARM_FLAPPING].raise = 4;
+	feed = health_feed_open(base, manager, limits);
 	cr_assert_not_null(feed);
 	own.anew = true;
 	own.boot = 7;
@@ -209,13 +213,14 @@ Test(health_feed, repeated_events_are_no_flapping)
 		report(&message);
 	}
 	cr_assert_str_eq(newest(JOURNAL_ALARM_RAISED), "");
+	// Two so far; the limit of this manager is four, not two.
 	for (uint64_t i = 4; i < 9; i++) {
 		struct rpc_report message = { 0 };
 
 		add_event(&message, i, FABRIC_EVENT_LINK_DOWN, 3);
 		report(&message);
 	}
-	cr_assert_str_eq(newest(JOURNAL_ALARM_RAISED), "leaf1:Ethernet3: FLAPPING, 3.0 losses/min");
+	cr_assert_str_eq(newest(JOURNAL_ALARM_RAISED), "leaf1:Ethernet3: FLAPPING, 5.0 losses/min");
 }
 
 Test(health_feed, neighbours_that_are_not_meant)
