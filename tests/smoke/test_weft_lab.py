@@ -374,6 +374,26 @@ class Guide(Labs):
         self.assertEqual((report['good'], report['lossless_drops']), (1, 0))
 
 
+class Demo(Labs):
+    def test_fabric(self):
+        """deploy/demo --fabric shows what README shows."""
+        def plain(text):
+            text = re.sub(r'lost: .*', 'lost', re.sub(r'[\d,]+(\.\d+)?', '#', text))
+            return [' '.join(line.split()) for line in text.splitlines()]
+
+        root = Path(GUIDE).parents[1]
+        done = subprocess.run([root / 'deploy/demo', '--fabric', '--no-setup', '--any-speed', '--out', self.dir / 'out'],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=RUN_SECONDS,
+                              check=False, env={**os.environ, 'WEFT_BUILD': str(Path(WEFT).parents[1])})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        shown = re.search(r'^(== ring all-reduce of 1M,.*?)^```', (root / 'README.md').read_text(), re.M | re.S)[1]
+        self.assertLessEqual(set(plain(shown)), set(plain(done.stdout)))
+        summary = json.loads((self.dir / 'out/summary.json').read_text())
+        self.assertTrue(summary['ok'])
+        self.assertGreater(len(summary['phases']['during']['lost']), 0)
+        self.assert_nothing_left()
+
+
 if __name__ == '__main__':
     WEFT, GUIDE = os.path.abspath(sys.argv.pop(2)), os.path.abspath(sys.argv.pop(2))
     lab.main()
