@@ -135,7 +135,7 @@ static int prepare(struct fabric_agent *agent, const struct follower_generation 
 		   const struct rpc_fetch_reply *reply, FILE *errors)
 {
 	struct fabric_tables *tables = NULL;
-	struct fabric_set set;
+	struct fabric_set set = { 0 };
 	int rc = fabric_receive(&agent->store, agent->sw.running(agent->arg), generation, reply,
 				&set, errors);
 

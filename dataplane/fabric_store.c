@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "sys/file_read.h"
 #include "sys/file_replace.h"
 
 enum { RECORD_BYTES = 512, TABLE_BYTES_MAX = 16 << 20, NAME_BYTES = 40 };
@@ -208,38 +209,17 @@ int fabric_store_put(const struct fabric_store *store, uint32_t table, const voi
 	return write_file(store, name, data, size);
 }
 
-// All of a file, to be freed.
-static int read_file(const char *path, uint8_t **data, size_t *size)
-{
-	FILE *file = fopen(path, "re");
-	struct stat st = { 0 };
-	int rc = 0;
-
-	*data = NULL;
-	if (file == NULL)
-		return -errno;
-	if (fstat(fileno(file), &st) != 0)
-		rc = -errno;
-	else if (!S_ISREG(st.st_mode) || st.st_size > TABLE_BYTES_MAX)
-		rc = -EFBIG;
-	else if ((*data = malloc((size_t)st.st_size + 1)) == NULL)
-		rc = -ENOMEM;
-	if (rc == 0) {
-		*size = fread(*data, 1, (size_t)st.st_size, file);
-		(*data)[*size] = 0;
-	}
-	fclose(file);
-	return rc;
-}
-
 int fabric_store_get(const struct fabric_store *store, uint32_t table, uint64_t hash,
 		     uint8_t **data, size_t *size)
 {
 	char path[FABRIC_STORE_PATH_BYTES];
+	char *text = NULL;
 	int rc;
 
+	*size = 0;
 	fabric_store_path(store, table, hash, path);
-	rc = read_file(path, data, size);
+	rc = file_read(path, TABLE_BYTES_MAX, &text, size);
+	*data = (uint8_t *)text;
 	if (rc != 0 || fabric_table_hash(*data, *size) == hash)
 		return rc;
 	free(*data);

@@ -312,7 +312,7 @@ static void stop(struct scene *s)
 {
 	const struct fabric_record none = { 0 };
 	char path[PATH_BYTES + 32];
-	struct fabric_store store;
+	struct fabric_store store = { 0 };
 
 	fabric_agent_close(s->agent);
 	rpc_server_close(s->server);
