@@ -53,7 +53,7 @@ class Manager:
                 [FABRICD, '-i', self.intent, '--run-dir', self.test.dir / 'run', '--damping', '0s', '--state-dir',
                  self.test.dir / 'state', *options], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         lab.LEFT.append(self.kill)
-        self.test.addCleanup(self.kill)
+        self.test.addCleanup(self.end)
         lab.wait_for(lambda: self.is_ready(), 20, lambda: f'the manager answers; log:\n{self.log()}')
         return self
 
@@ -65,12 +65,18 @@ class Manager:
         return self.log_path.read_text(errors='replace')
 
     def kill(self):
-        self.end(signal.SIGKILL)
-
-    def end(self, number=signal.SIGTERM):
-        if self.process and self.process.poll() is None:
-            self.process.send_signal(number)
+        if self.process.poll() is None:
+            self.process.kill()
             self.process.wait(lab.STOP_SECONDS)
+
+    def end(self):
+        """Ends it in its own way, whoever still watches."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.test.assertEqual(self.process.wait(lab.STOP_SECONDS), 0, self.log())
+            finally:
+                self.kill()
 
     def ask(self, *words, quiet=False):
         """The manager's answer as JSON; None, if it may be quiet, when there is none."""
