@@ -19,7 +19,8 @@
 
 enum { IP_SECONDS = 10, INTERFACE_BYTES = 16, HASH_BITS = 24 };
 
-// Interfaces have short names: those of several labs differ by their directory.
+// Interfaces have short names: those of several labs differ by their directory. A number below
+// FABRIC_HOST_MAX has five digits at most, and the compiler sees it.
 void lab_fabric_netns(const struct lab *lab, const struct lab_fabric *fabric, uint32_t host_port,
 		      struct lab_netns *out)
 {
@@ -29,7 +30,7 @@ void lab_fabric_netns(const struct lab *lab, const struct lab_fabric *fabric, ui
 
 	snprintf(out->name, sizeof(out->name), "weft-%s-%s", lab->name,
 		 own->hosts[port->host].name);
-	snprintf(out->outside, sizeof(out->outside), "wl%06x-%u", tag, host_port);
+	snprintf(out->outside, sizeof(out->outside), "wl%06x-%x", tag, host_port % FABRIC_HOST_MAX);
 }
 
 static int ip(const char *const *words)

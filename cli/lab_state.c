@@ -180,7 +180,7 @@ static int is_something(const struct dirent *entry)
 static bool is_empty(const char *dir)
 {
 	struct dirent **entries;
-	const int count = scandir(dir, &entries, is_something, NULL);
+	const int count = scandir(dir, &entries, is_something, alphasort);
 
 	for (int i = 0; i < count; i++)
 		free(entries[i]);

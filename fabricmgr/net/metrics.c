@@ -139,8 +139,8 @@ static void port_samples(struct text *text, const struct family *family,
 			 const struct counters_table *table, const char *part_key, uint32_t row,
 			 uint32_t at, uint32_t port)
 {
-	const uint64_t *rows =
-		&text->source->health->switches[at].values[counters_port_at(port) + table->at];
+	const uint64_t *values = text->source->health->switches[at].values;
+	const uint64_t *rows = &values[counters_port_at(port) + table->at];
 	char labels[LABELS_BYTES];
 	char with_part[LABELS_BYTES + 32];
 
@@ -210,7 +210,8 @@ static void table_text(struct text *text, enum counters_object object)
 static void drop_samples(struct text *text, const struct family *family, uint32_t at, uint32_t port)
 {
 	const struct counters_table *table = &counters_tables[COUNTERS_OF_DROP];
-	const uint64_t *drops = &text->source->health->switches[at].values[counters_drop_at(port)];
+	const uint64_t *values = text->source->health->switches[at].values;
+	const uint64_t *drops = &values[counters_drop_at(port)];
 	char labels[LABELS_BYTES];
 	char with_reason[LABELS_BYTES + 64];
 
