@@ -249,19 +249,20 @@ static void restore_kept(void *arg, const struct store_row *row)
 		snprintf(manager->canary, sizeof(manager->canary), "%s", row->name);
 }
 
-static int restore_canary(struct manager *manager, FILE *errors)
+// An intent that was accepted and is not in force yet, for all switches or for one first.
+static int restore_proposed(struct manager *manager, FILE *errors)
 {
-	char *name, *text;
-	int rc = store_text(manager->store, STORE_CANARY, &name);
+	char *text, *canary = NULL;
+	int rc = store_text(manager->store, STORE_INTENT_PROPOSED, &text);
 
-	if (rc < 0 || name == NULL)
+	if (rc < 0 || text == NULL)
 		return rc;
-	rc = store_text(manager->store, STORE_INTENT_PROPOSED, &text);
-	if (rc == 0 && text != NULL)
+	rc = store_text(manager->store, STORE_CANARY, &canary);
+	if (rc == 0)
 		manager->coming = manager_fabric_restore(manager, text, errors);
-	if (manager->coming != NULL)
-		snprintf(manager->canary_wish, sizeof(manager->canary_wish), "%s", name);
-	free(name);
+	if (manager->coming != NULL && canary != NULL)
+		snprintf(manager->canary_wish, sizeof(manager->canary_wish), "%s", canary);
+	free(canary);
 	free(text);
 	return rc;
 }
@@ -272,7 +273,7 @@ static int restore(struct manager *manager, FILE *errors)
 	uint64_t number = 0;
 	uint64_t frozen = 0;
 	uint64_t between = 0;
-	int rc = restore_canary(manager, errors);
+	int rc = restore_proposed(manager, errors);
 
 	if (rc == 0)
 		rc = store_each(store, STORE_HASHES, restore_hash, manager);

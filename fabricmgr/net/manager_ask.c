@@ -229,10 +229,8 @@ static int store_proposed(struct manager *manager, const struct manager_fabric *
 	store_begin(manager->store);
 	if (is_file)
 		store_set_text(manager->store, STORE_INTENT_FILE, fabric->text);
-	if (canary[0] != '\0') {
-		store_set_text(manager->store, STORE_INTENT_PROPOSED, fabric->text);
-		store_set_text(manager->store, STORE_CANARY, canary);
-	}
+	store_set_text(manager->store, STORE_INTENT_PROPOSED, fabric->text);
+	store_set_text(manager->store, STORE_CANARY, canary[0] != '\0' ? canary : NULL);
 	return store_commit(manager->store);
 }
 
@@ -313,13 +311,29 @@ int manager_reload(struct manager *manager, FILE *errors)
 	return rc;
 }
 
+// From then on the proposed intent is for all switches.
+static int forget_canary(struct manager *manager, char *why)
+{
+	int rc;
+
+	store_begin(manager->store);
+	store_set_text(manager->store, STORE_CANARY, NULL);
+	rc = store_commit(manager->store);
+	return rc < 0 ? refuse_storing(why, rc) : 0;
+}
+
 int manager_confirm(struct manager *manager, char *why)
 {
+	int rc;
+
 	why[0] = '\0';
 	if (manager->held) {
 		manager->confirmed = true;
 		manager_journal(manager, JOURNAL_CONFIRMED, "the loss", "");
 	} else if (manager->canary[0] != '\0') {
+		rc = forget_canary(manager, why);
+		if (rc < 0)
+			return rc;
 		manager_journal(manager, JOURNAL_CONFIRMED, "the intent", "");
 		manager->canary[0] = manager->canary_wish[0] = '\0';
 	} else {

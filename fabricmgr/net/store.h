@@ -28,8 +28,8 @@ enum store_text {
 	STORE_INTENT_FILE,     // what the file of the command line said when it was last read
 	STORE_INTENT,          // in force
 	STORE_INTENT_BEFORE,   // to go back to
-	STORE_INTENT_PROPOSED, // of a canary
-	STORE_CANARY,          // the switch
+	STORE_INTENT_PROPOSED, // accepted, not in force yet
+	STORE_CANARY,          // the switch that it is for first; none: for all
 	STORE_TEXTS,
 };
 

@@ -140,6 +140,48 @@ Test(manager_intents, a_wrong_intent_changes_nothing)
 	cr_expect_eq(view()->source->fabric.switch_count, 7);
 }
 
+// The next manager, which nobody asked anything.
+static void start_again(void)
+{
+	manager_close(manager);
+	open_manager();
+	meet_all();
+}
+
+Test(manager_intents, an_accepted_intent_outlives_its_manager)
+{
+	char why[MANAGER_WHY_BYTES], path[PATH_BYTES];
+
+	start();
+	cr_assert_eq(manager_apply(manager, write_larger(path), "", why), 0, "%s", why);
+	start_again();
+	wait_for(2);
+	cr_expect_eq(view()->source->fabric.switch_count, 7);
+	cr_assert_eq(manager_rollback(manager, why), 0, "%s", why);
+	start_again();
+	wait_for(3);
+	cr_expect_eq(view()->source->fabric.switch_count, SWITCHES, "rolled back");
+	write_intent(larger_text);
+	cr_assert_eq(manager_reload(manager, stderr), 0);
+	start_again();
+	wait_for(4);
+	cr_expect_eq(view()->source->fabric.switch_count, 7, "of the file");
+}
+
+Test(manager_intents, a_confirmed_intent_outlives_its_manager)
+{
+	char why[MANAGER_WHY_BYTES], path[PATH_BYTES];
+
+	start();
+	cr_assert_eq(manager_apply(manager, write_larger(path), "leaf2", why), 0, "%s", why);
+	wait_for(2);
+	cr_assert_eq(manager_confirm(manager, why), 0, "%s", why);
+	start_again();
+	wait_for(4); // Generation 3 is what was in force, without a canary.
+	cr_expect_eq(view()->source->fabric.switch_count, 7);
+	cr_expect_eq(view()->hold, MANAGER_HOLD_NONE);
+}
+
 Test(manager_intents, a_canary_that_refuses_ends_the_new_intent)
 {
 	char why[MANAGER_WHY_BYTES], path[PATH_BYTES];
