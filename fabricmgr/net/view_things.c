@@ -17,8 +17,9 @@ static json_t *generation_json(const struct generation *generation)
 {
 	if (generation->number == 0)
 		return json_null();
-	return json_pack("{s:I, s:I}", "epoch", (json_int_t)generation->epoch, "number",
-			 (json_int_t)generation->number);
+	return json_pack("{s:I, s:I, s:o}", "epoch", (json_int_t)generation->epoch, "number",
+			 (json_int_t)generation->number, "hash",
+			 json_sprintf("%016llx", (unsigned long long)generation->hash));
 }
 
 static json_t *place_json(const struct fabric *fabric, const struct fabric_switch *sw)
