@@ -154,7 +154,9 @@ const char *fabric_text_event(const json_t *event, char out[FABRIC_TEXT_BYTES])
 
 	add(&words, "%s  %-7s  %s", fabric_text_clock((json_int_t)number(event, "wall_ms"), time),
 	    text(event, "severity"), text(event, "what"));
-	for (char *c = out; *c != '\0'; c++)
-		*c = (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c;
+	for (char *c = out; *c != '\0'; c++) {
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	}
 	return out;
 }

@@ -93,7 +93,7 @@ static uint32_t descriptors(const struct lab *lab, const struct plan_work *work,
 
 	if (lanes > 1 && group < FRAMES_OF_WIRE)
 		group = FRAMES_OF_WIRE;
-	count = 2 * ports * lanes * group;
+	count = 2 * group * ports * lanes;
 
 	if (count < 2ull * work->qos.headroom_worst / CELL_BYTES)
 		count = 2ull * work->qos.headroom_worst / CELL_BYTES;

@@ -6,6 +6,7 @@
 #include "cli/plan_show.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "cli/report.h"
@@ -124,8 +125,8 @@ static void add_summary(const struct plan_work *work, struct report *report)
 	row_text(row, name_of(work));
 	row_number(row, verify->lanes);
 	row_text(row, deadlock(work));
-	row_format(row, "%llu of %llu", (unsigned long long)verify->reachable_pairs,
-		   (unsigned long long)(verify->reachable_pairs + verify->unreachable_pairs));
+	row_format(row, "%" PRIu64 " of %" PRIu64, verify->reachable_pairs,
+		   verify->reachable_pairs + verify->unreachable_pairs);
 	add_tenants(row, work);
 	row_number(row, verify->loops);
 	row_format(row, "%.2f on average, %u at most", verify->hops_avg, verify->hops_max);

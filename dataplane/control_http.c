@@ -106,8 +106,8 @@ static void on_driver(struct evhttp_request *request, void *arg)
 
 static void clear_gaps(struct workers *workers)
 {
-	for (uint8_t i = 0; i < workers->count; i++) {
-		struct message message = { .kind = MESSAGE_CLEAR_GAP, .lcore = { i } };
+	for (uint32_t i = 0; i < workers->count; i++) {
+		struct message message = { .kind = MESSAGE_CLEAR_GAP, .lcore = { (uint8_t)i } };
 
 		workers_call(workers, &message);
 	}

@@ -522,8 +522,9 @@ void fabric_agent_look(struct fabric_agent *agent)
 	if (running == NULL)
 		return;
 	follow_ports(agent, running->config);
-	for (uint16_t i = 0; i < agent->events.port_count; i++)
-		news |= fabric_events_look(&agent->events, i, agent->sw.usable(agent->arg, i));
+	for (uint32_t i = 0; i < agent->events.port_count; i++)
+		news |= fabric_events_look(&agent->events, (uint16_t)i,
+					   agent->sw.usable(agent->arg, i));
 	if (news && !agent->reporting && !agent->talk_unknown)
 		start_timer_ms(agent->next_report, 0);
 }

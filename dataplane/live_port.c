@@ -226,6 +226,7 @@ static bool other_device_pfc(const struct port_pair *p)
 	return p->now->pfc == PFC_PATH_DEVICE &&
 	       (p->now->config->pfc_quanta != p->next->config->pfc_quanta ||
 		port_keeper_needs_pfc(p->pf_now) != port_keeper_needs_pfc(p->pf_next) ||
+		// NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-*): it was cleared
 		memcmp(&p->now->plan, &p->next->plan, sizeof(p->now->plan)) != 0);
 }
 

@@ -216,8 +216,8 @@ static int launch(struct program *program)
 
 static void stop_lcores(struct program *program)
 {
-	for (uint8_t i = 0; i < program->launched; i++) {
-		struct message message = { .kind = MESSAGE_STOP, .lcore = { i } };
+	for (uint32_t i = 0; i < program->launched; i++) {
+		struct message message = { .kind = MESSAGE_STOP, .lcore = { (uint8_t)i } };
 
 		workers_call(&program->workers, &message);
 		rte_eal_wait_lcore(EAL_LCORE_FORWARD + i);

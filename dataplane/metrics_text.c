@@ -133,7 +133,7 @@ static void make_labels(char *out, const struct metrics_source *source, const ch
 				      source->in->config->sw.name);
 
 	if (key != NULL) {
-		metric_label(name, value, 2 * CONFIG_NAME_BYTES);
+		metric_label(name, value, sizeof(value));
 		len += (size_t)snprintf(out + len, LABELS_BYTES - len, ",%s=\"%s\"", key, value);
 	}
 	snprintf(out + len, LABELS_BYTES - len, "%s} ", more);

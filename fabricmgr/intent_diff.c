@@ -195,6 +195,7 @@ static uint32_t diff_rules(const struct intent *before, const struct intent *aft
 		lines++;
 	}
 	top.line = after->fabric.line;
+	// NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-*): intents are of calloc()
 	if (memcmp(&top, &after->fabric, sizeof(top)) != 0) {
 		fputs("~ knobs of the top level\n", out);
 		lines++;

@@ -107,7 +107,7 @@ static struct totals totals_of(struct config_text *text)
 		const uint32_t groups = (uint32_t)__builtin_popcount(config_lossless(text, port));
 		struct config_needs needs;
 
-		all.reserve += PG_COUNT * XON_FRAMES * frame_bytes(text) + CNP_BYTES;
+		all.reserve += frame_bytes(text) * PG_COUNT * XON_FRAMES + CNP_BYTES;
 		if (config_is_free(port))
 			continue;
 		needs = config_needs_of(text, port);

@@ -59,9 +59,11 @@ size_t metric_label(const char *text, char *out, size_t bytes)
 	size_t len = 0;
 
 	for (; *text != '\0' && len + 2 < bytes; text++) {
-		if (*text == '\\' || *text == '"' || *text == '\n')
+		const bool line = *text == '\n';
+
+		if (line || *text == '\\' || *text == '"')
 			out[len++] = '\\';
-		out[len++] = *text == '\n' ? 'n' : *text;
+		out[len++] = line ? 'n' : *text;
 	}
 	out[len] = '\0';
 	return len;

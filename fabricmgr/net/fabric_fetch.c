@@ -185,7 +185,7 @@ static void wait_for_news(struct fabric_fetches *fetches, const char *name, stru
 			  uint32_t wait_ms)
 {
 	const uint32_t ms = (uint32_t)u64_min(wait_ms, FABRIC_WAIT_MS_MAX);
-	const struct timeval late = { .tv_sec = ms / 1000, .tv_usec = (int)(ms % 1000) * 1000 };
+	const struct timeval late = { .tv_sec = ms / 1000, .tv_usec = (long)(ms % 1000) * 1000 };
 	struct waiting *waiting = calloc(1, sizeof(*waiting));
 
 	if (waiting != NULL)

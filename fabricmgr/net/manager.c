@@ -339,7 +339,7 @@ static int open_intent(struct manager *manager, FILE *errors)
 
 static int add_events(struct manager *manager)
 {
-	const struct timeval period = { .tv_usec = MANAGER_TICK_MS * 1000 };
+	const struct timeval period = { .tv_usec = MANAGER_TICK_MS * 1000l };
 
 	manager->plan_event = evtimer_new(manager->base, on_plan_event, manager);
 	manager->tick = event_new(manager->base, -1, EV_PERSIST, on_tick, manager);

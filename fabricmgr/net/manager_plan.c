@@ -18,7 +18,7 @@
 
 void manager_replan(struct manager *manager)
 {
-	const struct timeval soon = { .tv_usec = MANAGER_COALESCE_MS * 1000 };
+	const struct timeval soon = { .tv_usec = MANAGER_COALESCE_MS * 1000l };
 
 	if (manager->asked.v == 0)
 		manager->asked = manager_now(manager);

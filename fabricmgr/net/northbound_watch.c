@@ -47,7 +47,7 @@ struct watchers {
 	struct watcher watcher[WATCHERS_MAX];
 };
 
-static const struct timeval look_period = { .tv_usec = LOOK_MS * 1000 };
+static const struct timeval look_period = { .tv_usec = LOOK_MS * 1000l };
 
 static void on_gone(void *arg)
 {

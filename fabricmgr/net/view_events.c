@@ -50,5 +50,5 @@ json_t *view_events_json(const struct journal *journal, uint64_t since, uint64_t
 			json_array_append_new(list, view_event_json(event));
 	}
 	return json_pack("{s:I, s:I, s:o}", "count", (json_int_t)journal->count, "first_kept",
-			 (json_int_t)(kept + 1), "events", list);
+			 (json_int_t)kept + 1, "events", list);
 }
