@@ -248,13 +248,14 @@ static int open_tls(struct rpc_server *server)
 	return 0;
 }
 
-// One that has not been looked at this time.
+// One that has shown a certificate, and has not been looked at this time. Who calls over the unix
+// socket may have a name, too, but shows none.
 static struct rpc_conn *next_look(const struct rpc_server *server)
 {
 	struct rpc_conn *conn;
 
 	for (conn = TAILQ_FIRST(&server->conns); conn != NULL; conn = TAILQ_NEXT(conn, entry)) {
-		if (conn->peer[0] != '\0' && conn->looked != server->looks)
+		if (conn->ssl != NULL && conn->peer[0] != '\0' && conn->looked != server->looks)
 			return conn;
 	}
 	return NULL;

@@ -191,6 +191,9 @@ static void on_fetch(void *arg, struct rpc_call *call, const void *request)
 	struct scene *s = arg;
 
 	s->waiting = call;
+	// What the manager does after a hello; who has shown a certificate has a name.
+	if (rpc_call_peer(call) == NULL)
+		rpc_call_name(call, "leaf2");
 	event_base_loopbreak(s->base);
 }
 
@@ -221,6 +224,7 @@ static void start_server(struct scene *s)
 {
 	const struct tls_files files = files_of(s, "ca", "manager");
 	const struct rpc_server_options options = {
+		.socket_path = path_of(s, "socket", ""),
 		.address = "127.0.0.1:0",
 		.tls = &files,
 		.connection_max = 8,
@@ -521,6 +525,27 @@ Test(rpc_tls, revoked_live)
 	run(&s);
 	cr_assert_eq(s.error, -ECONNRESET, "%d %s", s.error, s.why);
 	cr_assert_eq(ack(&s), -EACCES, "%d %s", s.error, s.why);
+	stop(&s);
+}
+
+// Who calls over the unix socket shows no certificate, so a list does not concern it.
+Test(rpc_tls, a_list_is_not_for_the_unix_socket)
+{
+	struct scene s;
+	char address[128];
+
+	start(&s);
+	start_server(&s);
+	snprintf(address, sizeof(address), "unix:%s", path_of(&s, "socket", ""));
+	s.client = rpc_client_open(s.base, &(struct rpc_client_options){ .address = address,
+									 .timeout_ms = 10000 });
+	cr_assert_not_null(s.client);
+	begin_fetch(&s);
+	run(&s);
+	put_on_list(&s, "leaf1");
+	cr_assert_eq(rpc_server_read_revoked(s.server), 0);
+	cr_assert_eq(s.gone, 0);
+	cr_assert_eq(s.server->conn_count, 1);
 	stop(&s);
 }
 
