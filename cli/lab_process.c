@@ -277,7 +277,7 @@ int lab_process_end(const json_t *process, bool gently, uint32_t seconds)
 {
 	const pid_t pid = pid_of(process);
 	const int fd = lab_process_lives(process) ? pidfd_open(pid, 0) : -1;
-	bool ended = fd < 0 || !lab_process_lives(process);
+	bool ended = !lab_process_lives(process);
 
 	if (!ended && gently) {
 		pidfd_send_signal(fd, SIGTERM, NULL, 0);

@@ -87,15 +87,25 @@ static int is_name(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-// The only lab there is.
-static int find_only(struct lab *lab)
+// Only root writes to the directory of its labs, or only the user does. That there is none is for
+// others to say.
+static int check_base(const char *base)
 {
-	char base[LAB_DIR_BYTES];
+	struct stat st;
+
+	if (lstat(base, &st) != 0 || (S_ISDIR(st.st_mode) && st.st_uid == geteuid()))
+		return EXIT_DONE;
+	fprintf(stderr, "weft: %s: is not a directory of this user\n", base);
+	return EXIT_DENIED;
+}
+
+// The only lab there is.
+static int find_only(struct lab *lab, const char *base)
+{
 	struct dirent **entries;
 	int status = EXIT_ABSENT;
 	int count;
 
-	base_of(base);
 	count = scandir(base, &entries, is_name, alphasort);
 	if (count == 1)
 		status = set_dir(lab, base, entries[0]->d_name);
@@ -118,24 +128,32 @@ static int find_only(struct lab *lab)
 static int find_dir(const struct lab_options *options, struct lab *lab)
 {
 	char base[LAB_DIR_BYTES];
+	int status;
 
 	if (options->dir != NULL)
 		return set_given_dir(lab, options->dir);
-	if (options->name == NULL)
-		return find_only(lab);
 	base_of(base);
-	return set_dir(lab, base, options->name);
+	status = check_base(base);
+	if (status != EXIT_DONE)
+		return status;
+	return options->name != NULL ? set_dir(lab, base, options->name) : find_only(lab, base);
 }
 
 // --- the lock ---------------------------------------------------------------------------------
 
-// Opens and locks the directory.
+// Opens and locks the directory. What is in that of another user says which processes to end, and
+// which programs to start: it is not to be believed.
 static int lock(struct lab *lab)
 {
 	int fd = open(lab->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
 
 	if (fd < 0)
 		return -errno;
+	if (fstat(fd, &st) != 0 || st.st_uid != geteuid()) {
+		close(fd);
+		return -EPERM;
+	}
 	for (uint32_t i = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
 		if (i == LOCK_SECONDS * LOCK_TRIES_PER_SECOND || errno != EWOULDBLOCK) {
 			close(fd);
@@ -162,9 +180,11 @@ static int complain_lock(const struct lab *lab, int rc)
 	}
 	if (rc == -EBUSY)
 		fprintf(stderr, "weft: %s: another weft lab is at work there\n", lab->dir);
+	else if (rc == -EPERM)
+		fprintf(stderr, "weft: %s: belongs to another user\n", lab->dir);
 	else
 		fprintf(stderr, "weft: %s: %s\n", lab->dir, strerror(-rc));
-	return rc == -EACCES ? EXIT_DENIED : EXIT_REFUSED;
+	return rc == -EACCES || rc == -EPERM ? EXIT_DENIED : EXIT_REFUSED;
 }
 
 // --- making, finding --------------------------------------------------------------------------
@@ -216,7 +236,6 @@ static int make_dirs(const struct lab *lab)
 static int make_top(const struct lab_options *options, struct lab *lab)
 {
 	char base[LAB_DIR_BYTES];
-	struct stat st;
 	int status;
 
 	base_of(base);
@@ -224,11 +243,9 @@ static int make_top(const struct lab_options *options, struct lab *lab)
 		status = set_given_dir(lab, options->dir);
 	} else {
 		mkdir(base, geteuid() == 0 ? 0755 : 0700);
-		if (lstat(base, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid()) {
-			fprintf(stderr, "weft: %s: is not a directory of this user\n", base);
-			return EXIT_DENIED;
-		}
-		status = set_dir(lab, base, lab->name);
+		status = check_base(base);
+		if (status == EXIT_DONE)
+			status = set_dir(lab, base, lab->name);
 	}
 	if (status != EXIT_DONE)
 		return status;
