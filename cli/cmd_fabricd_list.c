@@ -23,7 +23,7 @@ static const struct column link_columns[] = {
 	{ "Link", "name", CELL_TEXT },       { "Peer", "peer", CELL_TEXT },
 	{ "State", "state", CELL_TEXT },     { "Used", "planned", CELL_TEXT },
 	{ "Speed", "speed_bps", CELL_RATE }, { "Length/mm", "length_mm", CELL_COUNT },
-	{ "Weight", "weight", CELL_COUNT },  { "Flaps", "penalty", CELL_COUNT },
+	{ "Weight", "weight", CELL_COUNT },  { "Losses", "losses", CELL_COUNT },
 };
 
 static const struct column host_columns[] = {

@@ -32,10 +32,11 @@ struct manager;
 
 // A link, which is one direction of a cable, as its transmitting switch last said.
 struct manager_link {
-	bool known;   // said since the manager started
-	bool up;      // likewise; as it was stored until then
-	bool drained; // an operator took it out; both directions are
-	ns_t lost;    // when it was said to be down last; 0: never
+	bool known;      // said since the manager started
+	bool up;         // likewise; as it was stored until then
+	bool drained;    // an operator took it out; both directions are
+	ns_t lost;       // when it was said to be down last; 0: never
+	uint32_t losses; // that the manager was told of since it started
 	struct damping damping;
 };
 

@@ -54,6 +54,7 @@ static void take_word(struct manager *manager, struct manager_link *link, bool u
 
 	if (link->up && !up)
 		link->lost = now;
+	link->losses += link->known && link->up && !up;
 	if (link->known)
 		damping_report(&link->damping, up, half_life(manager), now);
 	else

@@ -14,6 +14,8 @@
 
 #include "sys/log.h"
 
+enum { RETRY_S = 1, REACH_BYTES = 80 };
+
 // --- wanting ------------------------------------------------------------------------------------
 
 void manager_replan(struct manager *manager)
@@ -141,7 +143,8 @@ void manager_try_plan(struct manager *manager)
 		manager->gone = fabric->next;
 		manager_fabric_close(fabric);
 	}
-	if (manager->view.planner == NULL)
+	// An intent that no engine can plan leaves the way free for another one, or for other links.
+	if (manager->view.planner == NULL && !manager->fabric->has_refused)
 		order_first(manager);
 	else if (!order_coming(manager))
 		order_next(manager);
@@ -149,11 +152,22 @@ void manager_try_plan(struct manager *manager)
 
 // --- giving -------------------------------------------------------------------------------------
 
+static const char *say_reach(const struct manager_plan *plan, char text[REACH_BYTES])
+{
+	if (plan->unreachable == 0)
+		snprintf(text, REACH_BYTES, "no hosts are cut off");
+	else
+		snprintf(text, REACH_BYTES, "%" PRIu64 " of %" PRIu64 " pairs of hosts are cut off",
+			 plan->unreachable, plan->pairs);
+	return text;
+}
+
 static void show_plan(struct manager *manager, const struct plan_result *result)
 {
 	struct manager_view *view = &manager->view;
 	const bool is_told = manager->told_number == manager->distributor.number;
 	char number[32];
+	char reach[REACH_BYTES];
 	char text[JOURNAL_DETAIL_BYTES];
 
 	view->planner = result->planner;
@@ -172,10 +186,9 @@ static void show_plan(struct manager *manager, const struct plan_result *result)
 		.max_over_avg = result->max_over_avg,
 	};
 	snprintf(number, sizeof(number), "%" PRIu64, view->plan.number);
-	snprintf(text, sizeof(text),
-		 "%s, %u switches change, %" PRIu64 " of %" PRIu64 " pairs of hosts are cut off%s",
+	snprintf(text, sizeof(text), "%s, %u switches change, %s%s",
 		 planner_engine_names[view->plan.engine], view->plan.switches_changed,
-		 view->plan.unreachable, view->plan.pairs,
+		 say_reach(&view->plan, reach),
 		 view->plan.between ? "; with turns that go with those of before" : "");
 	manager_journal(manager, JOURNAL_PLANNED, number, text);
 }
@@ -345,6 +358,14 @@ static bool is_stale(const struct manager *manager, const struct plan_result *re
 	       (manager->coming == NULL || result->serial != manager->coming->serial);
 }
 
+// What cannot be given out now would fail again as fast as it is planned.
+static void try_later(struct manager *manager)
+{
+	const struct timeval later = { .tv_sec = RETRY_S };
+
+	event_add(manager->plan_event, &later);
+}
+
 static void take(struct manager *manager, struct plan_result *result)
 {
 	int rc;
@@ -375,6 +396,8 @@ static void take(struct manager *manager, struct plan_result *result)
 		log_err("a plan cannot be given out: %s", strerror(-rc));
 	else
 		manager->fault[0] = '\0';
+	if (rc < 0)
+		try_later(manager);
 	plan_result_free(result);
 	manager_show_hold(manager);
 }
@@ -388,7 +411,8 @@ void manager_on_result(void *arg)
 		return;
 	take(manager, result);
 	manager_progress(manager);
-	manager_try_plan(manager);
+	if (!event_pending(manager->plan_event, EV_TIMEOUT, NULL))
+		manager_try_plan(manager);
 }
 
 // --- deciding -----------------------------------------------------------------------------------
@@ -475,25 +499,30 @@ static int store_decision(struct manager *manager)
 	return store_commit(manager->store);
 }
 
-// On disk before a switch hears of it. What cannot be stored is tried again with the next tick.
+// On disk before a switch hears of it. What cannot be stored is tried again, but not with every call
+// of a switch.
 static void decide(struct manager *manager)
 {
 	struct manager_fabric *fabric = manager->fabric;
-	const int rc = store_decision(manager);
+	const ns_t now = manager_now(manager);
+	int rc;
 
+	if (ns_before(now, manager->store_due))
+		return;
+	rc = store_decision(manager);
 	if (rc < 0) {
-		if (!manager->store_failed)
+		if (manager->store_due.v == 0)
 			manager_journal(manager, JOURNAL_STORE_FAILED, "", strerror(-rc));
-		manager->store_failed = true;
+		manager->store_due = ns_add(now, RETRY_S * 1000000000ull);
 		return;
 	}
-	manager->store_failed = false;
+	manager->store_due = (ns_t){ 0 };
 	manager->is_fresh_intent = false;
 	manager->between = manager->view.plan.between;
 	keep_good(manager);
 	for (uint32_t i = 0; i < fabric->source.fabric.switch_count; i++)
 		fabric->stored[i] = fabric->at[i].target.hash;
-	distribute_decided(&manager->distributor, manager_now(manager));
+	distribute_decided(&manager->distributor, now);
 }
 
 // --- the end of it ------------------------------------------------------------------------------

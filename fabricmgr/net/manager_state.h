@@ -58,12 +58,12 @@ struct manager {
 	uint64_t refused_number; // of what was fallen back to
 	ns_t asked;              // first event that nothing was planned for; 0: none
 	ns_t damping_due;
+	ns_t store_due; // when the decision that could not be stored is tried again; 0: it could
 	bool frozen;
 	bool held;      // a mass change
 	bool confirmed; // it is not to be held
 	bool is_stale;  // a plan is to be made though the state is that of the last
-	bool store_failed;
-	bool between; // what was decided is to be given again when nothing else is in force
+	bool between;   // what was decided is to be given again when nothing else is in force
 	uint32_t config_lanes; // that configurations of switches are for; 0: some may not be
 	char canary_wish[FABRIC_NAME_BYTES]; // the switch that the intent which comes is for first
 	char canary[FABRIC_NAME_BYTES];      // that has got it; "": none

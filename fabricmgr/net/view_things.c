@@ -76,14 +76,15 @@ static json_t *link_json(const struct manager_view *view, uint32_t cable)
 	const uint32_t peer = graph->topo.link_peer[link];
 	const struct label name = planner_link_name(fabric, graph, link);
 	const struct label far = planner_link_name(fabric, graph, peer);
-	const struct damping *damping = &view->links[link].damping;
+	const struct manager_link *worse = &view->links[link];
 
-	if (view->links[peer].damping.penalty > damping->penalty)
-		damping = &view->links[peer].damping;
-	return json_pack("{s:s, s:s, s:s, s:b, s:i, s:I, s:I, s:i}", "name", name.text, "peer",
+	if (view->links[peer].losses > worse->losses)
+		worse = &view->links[peer];
+	return json_pack("{s:s, s:s, s:s, s:b, s:I, s:i, s:I, s:I, s:i}", "name", name.text, "peer",
 			 far.text, "state", view_link_names[view_link(view, link)], "planned",
-			 (int)view_link_planned(view, link), "penalty", (int)damping->penalty,
-			 "speed_bps", (json_int_t)fabric->cables[cable].speed_bps, "length_mm",
+			 (int)view_link_planned(view, link), "losses", (json_int_t)worse->losses,
+			 "penalty", (int)worse->damping.penalty, "speed_bps",
+			 (json_int_t)fabric->cables[cable].speed_bps, "length_mm",
 			 (json_int_t)fabric->cables[cable].length_mm, "weight",
 			 (int)fabric->cables[cable].weight);
 }

@@ -182,6 +182,38 @@ Test(manager_intents, a_confirmed_intent_outlives_its_manager)
 	cr_expect_eq(view()->hold, MANAGER_HOLD_NONE);
 }
 
+static uint32_t count_events(enum journal_kind kind)
+{
+	uint32_t count = 0;
+
+	for (uint64_t i = 1; i <= view()->journal->count; i++) {
+		const struct journal_event *event = journal_at(view()->journal, i);
+
+		count += event != NULL && event->kind == kind;
+	}
+	return count;
+}
+
+// It is tried once, and the manager is not stuck with it.
+Test(manager_intents, a_first_intent_that_cannot_be_planned_can_be_replaced)
+{
+	write_intent("name = \"lab\"; engine = \"tree\";\n"
+		     "torus = { dims = [5]; hosts_per_switch = 1; };\n");
+	open_manager();
+	settle();
+	cr_expect_eq(count_events(JOURNAL_NOT_PLANNED), 1);
+	cr_expect_eq(view()->hold, MANAGER_HOLD_FAULT);
+	write_intent("name = \"lab\";\n"
+		     "leaf_spine = { leaves = 4; spines = 2; hosts_per_leaf = 2; };\n");
+	cr_assert_eq(manager_reload(manager, stderr), 0);
+	while (view()->source->fabric.switch_count != SWITCHES)
+		turn();
+	meet_all();
+	wait_for(1);
+	cr_expect_eq(view()->hold, MANAGER_HOLD_NONE);
+	expect_routes(TOPO_NONE, TOPO_NONE);
+}
+
 Test(manager_intents, a_canary_that_refuses_ends_the_new_intent)
 {
 	char why[MANAGER_WHY_BYTES], path[PATH_BYTES];
