@@ -327,14 +327,16 @@ void health_forget_neighbors(struct health *health, uint32_t at)
 		health->ports[i].neighbor = (struct health_neighbor){ 0 };
 }
 
-void health_link_lost(struct health *health, uint32_t at, uint32_t port, ns_t now)
+void health_link(struct health *health, uint32_t at, uint32_t port, bool up, ns_t now)
 {
 	struct health_port *row;
 
 	if (port >= health->fabric->switches[at].port_count)
 		return;
 	row = &health->ports[health_port_of(health, at, port)];
-	row->lost[row->losses++ % HEALTH_FLAPS_MAX] = now;
+	if (row->up && !up)
+		row->lost[row->losses++ % HEALTH_FLAPS_MAX] = now;
+	row->up = up;
 }
 
 void health_life(struct health *health, uint32_t at, bool there)

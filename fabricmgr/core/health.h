@@ -112,6 +112,7 @@ struct health_port {
 	float sum[HEALTH_ROW_COUNT]; // of this step of history: rate x seconds, largest peak
 	ns_t lost[HEALTH_FLAPS_MAX]; // when the link went down, the last ones
 	uint32_t losses;             // all of them
+	bool up;                     // as was said last
 	struct health_neighbor neighbor;
 	struct health_alarm alarm[ALARM_COUNT]; // of ports
 };
@@ -177,8 +178,9 @@ void health_neighbor(struct health *health, uint32_t at, uint32_t port, const ch
 // The switch begins anew to say who its neighbours are.
 void health_forget_neighbors(struct health *health, uint32_t at);
 
-// The link of a port went down.
-void health_link_lost(struct health *health, uint32_t at, uint32_t port, ns_t now);
+// What a switch says of the link of a port. That it is down is a loss only if it was up: who says
+// hello tells of all links, as they are.
+void health_link(struct health *health, uint32_t at, uint32_t port, bool up, ns_t now);
 
 // Whether the switch calls.
 void health_life(struct health *health, uint32_t at, bool there);

@@ -32,7 +32,7 @@ struct feed_switch {
 struct health_feed {
 	struct manager *manager;
 	struct event *second;
-	const struct source *source; // that the rest is for
+	uint64_t serial; // of the intent that the rest is for; 0: none
 	struct arena keep;
 	struct arena scratch; // empty between calls
 	struct health *health;
@@ -45,11 +45,11 @@ struct health_feed {
 
 // --- the fabric that it is for ------------------------------------------------------------------
 
-static int begin(struct health_feed *feed, const struct source *source)
+static int begin(struct health_feed *feed, const struct manager_view *view)
 {
-	const struct fabric *fabric = &source->fabric;
+	const struct fabric *fabric = &view->source->fabric;
 
-	feed->source = source;
+	feed->serial = view->serial;
 	feed->changes = 0;
 	feed->health = NULL;
 	memory_close(&feed->keep);
@@ -69,14 +69,14 @@ static int begin(struct health_feed *feed, const struct source *source)
 // The health of the fabric as it is led now; NULL: memory is short.
 static struct health *current(struct health_feed *feed)
 {
-	const struct source *source = manager_view(feed->manager)->source;
+	const struct manager_view *view = manager_view(feed->manager);
 
-	if (source == feed->source)
+	if (view->serial == feed->serial)
 		return feed->failed ? NULL : feed->health;
-	feed->failed = begin(feed, source) != 0;
+	feed->failed = begin(feed, view) != 0;
 	if (!feed->failed)
 		return feed->health;
-	log_err("%s: no memory for its counters: they are not kept", source->fabric.name);
+	log_err("%s: no memory for its counters: they are not kept", view->source->fabric.name);
 	return NULL;
 }
 
@@ -122,8 +122,9 @@ static void take_events(struct health_feed *feed, struct health *health, uint32_
 		if (event->sequence <= own->sequence)
 			continue;
 		own->sequence = event->sequence;
-		if (event->kind == FABRIC_EVENT_LINK_DOWN)
-			health_link_lost(health, at, event->port, manager_now(feed->manager));
+		if (event->kind == FABRIC_EVENT_LINK_UP || event->kind == FABRIC_EVENT_LINK_DOWN)
+			health_link(health, at, event->port, event->kind == FABRIC_EVENT_LINK_UP,
+				    manager_now(feed->manager));
 	}
 }
 

@@ -89,6 +89,7 @@ struct manager_options {
 // What is public of a manager. Arrays are by the numbers of the fabric.
 struct manager_view {
 	const struct source *source;
+	uint64_t serial;               // of the intent; two never have the same, as sources may
 	const struct planner *planner; // of the plan in force; NULL: none yet
 	const struct distributor *distributor;
 	const struct manager_link *links;      // [topo.link_count]

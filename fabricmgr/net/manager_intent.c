@@ -301,6 +301,7 @@ void manager_show_fabric(struct manager *manager)
 	const struct manager_fabric *fabric = manager->fabric;
 
 	manager->view.source = &fabric->source;
+	manager->view.serial = fabric->serial;
 	manager->view.links = fabric->links;
 	manager->view.switches = fabric->switches;
 	manager->view.state = &fabric->state;

@@ -377,6 +377,12 @@ TABLE_TEST(health, raised_by, row, raise_rows)
 	cr_assert_eq(bed->health.change_count, 2);
 }
 
+static void lose_link(struct bed *bed, uint32_t port)
+{
+	health_link(&bed->health, SPINE, port, true, bed->now);
+	health_link(&bed->health, SPINE, port, false, bed->now);
+}
+
 Test(health, flapping)
 {
 	struct bed *bed = open_bed(HISTORY);
@@ -384,7 +390,7 @@ Test(health, flapping)
 
 	for (uint32_t i = 0; i < 3; i++) {
 		cr_assert_not(alarm->on, "%u losses", i);
-		health_link_lost(&bed->health, SPINE, 1, bed->now);
+		lose_link(bed, 1);
 		second(bed);
 	}
 	cr_assert(alarm->on);
@@ -393,10 +399,10 @@ Test(health, flapping)
 		second(bed);
 	cr_assert_not(alarm->on);
 	for (uint32_t i = 0; i < 1000; i++)
-		health_link_lost(&bed->health, SPINE, 1, bed->now);
+		lose_link(bed, 1);
 	second(bed);
 	cr_assert_eq(alarm->level, HEALTH_FLAPS_MAX);
-	health_link_lost(&bed->health, SPINE, 99, bed->now);
+	lose_link(bed, 99);
 }
 
 Test(health, alarms_of_switches)
