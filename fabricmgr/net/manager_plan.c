@@ -143,7 +143,7 @@ void manager_try_plan(struct manager *manager)
 		manager->gone = fabric->next;
 		manager_fabric_close(fabric);
 	}
-	// An intent that no engine can plan leaves the way free for another one, or for other links.
+	// When no engine can plan the intent, another one, or other links, still can be planned.
 	if (manager->view.planner == NULL && !manager->fabric->has_refused)
 		order_first(manager);
 	else if (!order_coming(manager))
@@ -499,8 +499,8 @@ static int store_decision(struct manager *manager)
 	return store_commit(manager->store);
 }
 
-// On disk before a switch hears of it. What cannot be stored is tried again, but not with every call
-// of a switch.
+// On disk before a switch hears of it. What cannot be stored is tried again, but not with every
+// call of a switch.
 static void decide(struct manager *manager)
 {
 	struct manager_fabric *fabric = manager->fabric;
@@ -531,7 +531,7 @@ static void say_in_force(struct manager *manager)
 {
 	struct manager_plan *plan = &manager->view.plan;
 	char number[32];
-	char text[JOURNAL_DETAIL_BYTES] = "";
+	char text[JOURNAL_DETAIL_BYTES] = "as it was before";
 
 	plan->in_force = manager->distributor.done;
 	snprintf(number, sizeof(number), "%" PRIu64, plan->number);
