@@ -197,14 +197,14 @@ alone''', seconds=400)
         self.assertRegex(out, r'FAIL goodput 0\.\d+ of 0\.926 Gb/s')     # 1G x 1024 / (1024 + 58 + 24)
 
     def test_demo(self):
-        """deploy/demo shows what README shows, and leaves nothing behind, whatever ends it."""
+        """deploy/demo --incast shows what README shows, and leaves nothing behind, whatever ends it."""
         out = self.unshared(PROGRAMS, '''
 export WEFT_BUILD=/run/build
-"$DEPLOY/demo" --no-setup --any-speed --out /run/out
+"$DEPLOY/demo" --incast --no-setup --any-speed --out /run/out
 alone
 ! grep -h 'Invalid memory' /run/out/*.log
 grep -h 'accounted for' /run/out/*.log
-"$DEPLOY/demo" --no-setup --out /run/out >/dev/null & demo=$!
+"$DEPLOY/demo" --incast --no-setup --out /run/out >/dev/null & demo=$!
 within 60 pgrep weft-traffic
 kill -TERM $demo
 ! wait $demo
