@@ -21,6 +21,7 @@
 #include "fabricmgr/core/planner.h"
 #include "fabricmgr/net/switch_tables.h"
 #include "fabricmgr/source.h"
+#include "schema/config_limits.h"
 
 // A cable is planned with when both directions are up, neither is damped, drained or ignored and
 // both switches are. A link of which nothing was said since the start is as it was stored, at first
@@ -40,12 +41,19 @@ struct manager_link {
 	struct damping damping;
 };
 
+// A bit of each port. Events are told once: a later intent may have a cable there.
+struct manager_ports {
+	uint64_t said[CONFIG_PORT_MAX / 64];
+	uint64_t up[CONFIG_PORT_MAX / 64];
+};
+
 struct manager_switch {
 	char software[64];
-	uint64_t boot;                // of its events
-	uint64_t event_sequence;      // of the last one that was taken
-	enum distribute_life life;    // as distribute_switch.life was when somebody last looked
-	ns_t since;                   // of its life
+	uint64_t boot;              // of its events
+	uint64_t event_sequence;    // of the last one that was taken
+	struct manager_ports ports; // what it says of them, with a cable in this intent or without
+	enum distribute_life life;  // as distribute_switch.life was when somebody last looked
+	ns_t since;                 // of its life
 	struct journal_budget budget; // of events that it causes
 	bool drained;                 // an operator took it out
 	bool dead;                    // planned without: all of its neighbours have lost it

@@ -185,6 +185,20 @@ static uint32_t same_link(const struct manager_fabric *fabric, uint32_t link,
 	return was;
 }
 
+// A link that there was not before is as its switch said of the port, if it has said anything.
+static void begin_link(struct manager_fabric *fabric, uint32_t link)
+{
+	const struct topo *topo = &fabric->source.graph.topo;
+	const struct manager_ports *ports = &fabric->switches[topo->link_switch[link]].ports;
+	const uint32_t port = topo->link_port[link];
+
+	if (port >= CONFIG_PORT_MAX || (ports->said[port / 64] >> port % 64 & 1) == 0)
+		return;
+	fabric->links[link].known = true;
+	fabric->links[link].up = ports->up[port / 64] >> port % 64 & 1;
+	fabric->links[link].damping.up = fabric->links[link].up;
+}
+
 void manager_fabric_inherit(struct manager_fabric *fabric, const struct manager_fabric *from)
 {
 	const struct topo *topo = &fabric->source.graph.topo;
@@ -201,6 +215,8 @@ void manager_fabric_inherit(struct manager_fabric *fabric, const struct manager_
 
 		if (was != TOPO_NONE)
 			fabric->links[i] = from->links[was];
+		else
+			begin_link(fabric, i);
 	}
 }
 

@@ -67,6 +67,16 @@ static void take_word(struct manager *manager, struct manager_link *link, bool u
 	manager->damping_due = ns_min(manager->damping_due, next);
 }
 
+static void note_port(struct manager_ports *ports, uint16_t port, bool up)
+{
+	const uint64_t bit = 1ull << port % 64;
+
+	if (port >= CONFIG_PORT_MAX)
+		return;
+	ports->said[port / 64] |= bit;
+	ports->up[port / 64] = up ? ports->up[port / 64] | bit : ports->up[port / 64] & ~bit;
+}
+
 void manager_link_event(struct manager *manager, uint32_t at, uint64_t boot, uint64_t sequence,
 			uint16_t port, bool up)
 {
@@ -79,6 +89,7 @@ void manager_link_event(struct manager *manager, uint32_t at, uint64_t boot, uin
 		return;
 	sw->boot = boot;
 	sw->event_sequence = sequence;
+	note_port(&sw->ports, port, up);
 	if (number == TOPO_NONE)
 		return;
 	link = &manager->fabric->links[number];

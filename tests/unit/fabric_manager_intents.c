@@ -66,6 +66,30 @@ Test(manager_intents, a_new_intent_is_told_applied_and_taken_back)
 	expect_routes(link_of("leaf1", "Ethernet2"), TOPO_NONE);
 }
 
+// What is said of a port is said once, also before there is a cable in the intent.
+Test(manager_intents, a_new_cable_is_as_its_port_was)
+{
+	char why[MANAGER_WHY_BYTES], path[PATH_BYTES];
+	struct record *spine;
+	uint32_t link;
+
+	start();
+	spine = find("spine1");
+	manager_link_event(manager, manager_find(manager, spine->name), spine->boot,
+			   ++spine->sequence, 4, false);
+	cr_assert_eq(manager_apply(manager, write_larger(path), "", why), 0, "%s", why);
+	wait_for(2);
+	link = link_of("spine1", "Ethernet4");
+	cr_expect_not(view()->links[link].up);
+	cr_expect_eq(view()->links[link].losses, 0);
+	cr_expect_not(topo_link_up(&view()->source->graph.topo, view()->state, link));
+	cr_expect(view()->links[link_of("spine2", "Ethernet4")].up, "nothing was said of it");
+	manager_link_event(manager, manager_find(manager, spine->name), spine->boot,
+			   ++spine->sequence, 4, true);
+	wait_for(3);
+	cr_expect(topo_link_up(&view()->source->graph.topo, view()->state, link));
+}
+
 Test(manager_intents, a_canary_has_a_new_intent_alone_until_it_is_confirmed)
 {
 	char why[MANAGER_WHY_BYTES], path[PATH_BYTES];
