@@ -193,7 +193,7 @@ static void write_hosts(const struct writer *writer, FILE *out)
 		if (!own->hosts[own->host_ports[i].host].external)
 			fprintf(out, "%s%u", rank++ > 0 ? "," : "", i);
 	}
-	fprintf(out, "}\";\nring = %d;\nburst = \"%dms\";\ndscp = %d;\npriority = %u;\nhost = (",
+	fprintf(out, "}\";\nring = %d;\nburst = \"%ums\";\ndscp = %u;\npriority = %u;\nhost = (",
 		1 << RING_LOG, burst_ms(writer), class.dscp, class.prio);
 	rank = 0;
 	for (uint32_t i = 0; i < own->host_port_count; i++) {
