@@ -16,6 +16,17 @@ static inline uint64_t hash_add(uint64_t hash, uint64_t value)
 	return (hash ^ value) * 1099511628211u;
 }
 
+// Of bytes alone, as other programs and machines have it too.
+static inline uint64_t hash_bytes(const void *data, size_t size)
+{
+	const uint8_t *bytes = data;
+	uint64_t hash = HASH_EMPTY;
+
+	for (size_t i = 0; i < size; i++)
+		hash = hash_add(hash, bytes[i]);
+	return hash;
+}
+
 static inline uint64_t hash_text(const char *text)
 {
 	uint64_t hash = HASH_EMPTY;

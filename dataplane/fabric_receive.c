@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "schema/fabric.h"
 
 struct receive {
@@ -60,7 +61,7 @@ static const char *why_not(int rc)
 static int keep_table(const struct receive *r, const struct rpc_table *table, const void *data,
 		      size_t size)
 {
-	uint64_t hash = fabric_table_hash(data, size);
+	uint64_t hash = hash_bytes(data, size);
 
 	if (hash != table->hash)
 		return -EBADMSG;

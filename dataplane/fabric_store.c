@@ -32,16 +32,6 @@ int fabric_store_open(struct fabric_store *store, const char *state_dir, const c
 	return len + NAME_BYTES < (int)sizeof(store->dir) ? 0 : -ENAMETOOLONG;
 }
 
-uint64_t fabric_table_hash(const void *data, size_t size)
-{
-	const uint8_t *bytes = data;
-	uint64_t hash = HASH_EMPTY;
-
-	for (size_t i = 0; i < size; i++)
-		hash = hash_add(hash, bytes[i]);
-	return hash;
-}
-
 // --- paths ------------------------------------------------------------------------------------
 
 static void name_table(uint32_t table, uint64_t hash, char out[NAME_BYTES])
@@ -199,7 +189,7 @@ int fabric_store_put(const struct fabric_store *store, uint32_t table, const voi
 	uint8_t *before;
 	size_t before_size;
 
-	*hash = fabric_table_hash(data, size);
+	*hash = hash_bytes(data, size);
 	if (size > TABLE_BYTES_MAX)
 		return -EFBIG;
 	if (fabric_store_get(store, table, *hash, &before, &before_size) == 0) {
@@ -221,7 +211,7 @@ int fabric_store_get(const struct fabric_store *store, uint32_t table, uint64_t 
 	fabric_store_path(store, table, hash, path);
 	rc = file_read(path, TABLE_BYTES_MAX, &text, size);
 	*data = (uint8_t *)text;
-	if (rc != 0 || fabric_table_hash(*data, *size) == hash)
+	if (rc != 0 || hash_bytes(*data, *size) == hash)
 		return rc;
 	free(*data);
 	*data = NULL;

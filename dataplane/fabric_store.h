@@ -58,6 +58,3 @@ int fabric_store_get(const struct fabric_store *store, uint32_t table, uint64_t 
 // Where a table is.
 void fabric_store_path(const struct fabric_store *store, uint32_t table, uint64_t hash,
 		       char out[FABRIC_STORE_PATH_BYTES]);
-
-// Hash of a table, as the manager says it too.
-uint64_t fabric_table_hash(const void *data, size_t size);

@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/hash.h"
+
 enum { CHAIN_DEPTH_MAX = 4, CHAIN_BYTES_MAX = 16 << 10 };
 
 // --- names ---------------------------------------------------------------------------------------
@@ -242,7 +244,7 @@ SSL_CTX *tls_open_guest(const uint8_t fingerprint[TLS_FINGERPRINT_BYTES])
 	return context;
 }
 
-// FNV-1a over what stat says of a file.
+// What stat says of a file.
 static uint64_t add_file(uint64_t stamp, const char *path)
 {
 	struct stat status = { 0 };
@@ -255,13 +257,13 @@ static uint64_t add_file(uint64_t stamp, const char *path)
 	words[2] = (uint64_t)status.st_mtim.tv_sec;
 	words[3] = (uint64_t)status.st_mtim.tv_nsec;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		stamp = (stamp ^ words[i]) * 0x100000001b3;
+		stamp = hash_add(stamp, words[i]);
 	return stamp;
 }
 
 uint64_t tls_stamp(const struct tls_files *files)
 {
-	uint64_t stamp = 0xcbf29ce484222325;
+	uint64_t stamp = HASH_EMPTY;
 
 	stamp = add_file(stamp, files->authority);
 	stamp = add_file(stamp, files->certificate);

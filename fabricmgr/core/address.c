@@ -36,12 +36,9 @@ static struct ip_prefix *field(const struct addresses *a, uint32_t port)
 // The slot with this address, or the free one where it belongs.
 static uint32_t find_slot(const struct addresses *a, const uint8_t *address)
 {
-	uint64_t hash = HASH_EMPTY;
-	uint32_t at;
+	const uint64_t hash = hash_bytes(address, sizeof(a->fabric->host_ports->ip.address));
+	uint32_t at = (uint32_t)(hash ^ hash >> 32) & (a->size - 1);
 
-	for (uint32_t i = 0; i < sizeof(a->fabric->host_ports->ip.address); i++)
-		hash = hash_add(hash, address[i]);
-	at = (uint32_t)(hash ^ hash >> 32) & (a->size - 1);
 	while (a->slot[at] != 0 && memcmp(field(a, a->slot[at] - 1)->address, address,
 					  sizeof(a->fabric->host_ports->ip.address)) != 0)
 		at = (at + 1) & (a->size - 1);

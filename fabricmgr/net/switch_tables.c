@@ -17,15 +17,6 @@
 
 enum { ROUTES = FABRIC_TABLE_ROUTES - 1, CONFIG = FABRIC_TABLE_CONFIG - 1 };
 
-static uint64_t hash_bytes(const uint8_t *data, uint32_t size)
-{
-	uint64_t hash = HASH_EMPTY;
-
-	for (uint32_t i = 0; i < size; i++)
-		hash = hash_add(hash, data[i]);
-	return hash;
-}
-
 // Room for so many bytes, of one user.
 static struct table_bytes *make_room(uint32_t size)
 {

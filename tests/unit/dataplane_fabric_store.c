@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "tests/table.h"
 
 enum { PATH_BYTES = 128, SAID_BYTES = 512 };
@@ -196,7 +197,7 @@ Test(fabric_store, damaged_table)
 // FNV-1a, 64 bits: the published value of "foobar".
 Test(fabric_store, hash)
 {
-	cr_assert_eq(fabric_table_hash("foobar", 6), 0x85944171f73967e8);
+	cr_assert_eq(hash_bytes("foobar", 6), 0x85944171f73967e8);
 }
 
 Test(fabric_store, long_path)

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "schema/fabric.gen.h"
 #include "schema/fabric.h"
 #include "sys/rpc_server.h"
@@ -241,8 +242,8 @@ static void answer(struct scene *s, enum fabric_step step, uint64_t number, uint
 
 	if (tables == 1) {
 		add_table(&reply, FABRIC_TABLE_ROUTES, s->hash[0], 0, s->routes[0], s->size[0]);
-		add_table(&reply, FABRIC_TABLE_CONFIG, fabric_table_hash(text, strlen(text)), 0,
-			  text, strlen(text));
+		add_table(&reply, FABRIC_TABLE_CONFIG, hash_bytes(text, strlen(text)), 0, text,
+			  strlen(text));
 	} else if (tables == 2) {
 		add_table(&reply, FABRIC_TABLE_ROUTES, s->hash[1], s->hash[0], s->delta,
 			  s->delta_size);

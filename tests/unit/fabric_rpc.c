@@ -265,15 +265,6 @@ static const struct rpc_table *table_of(const struct rpc_fetch_reply *reply, uin
 	return NULL;
 }
 
-static uint64_t hash_of(const struct rpc_bytes *bytes)
-{
-	uint64_t hash = HASH_EMPTY;
-
-	for (uint32_t i = 0; i < bytes->size; i++)
-		hash = hash_add(hash, bytes->data[i]);
-	return hash;
-}
-
 Test(fabric_rpc, a_fetch_brings_tables_and_then_the_commit)
 {
 	struct rpc_client *leaf = open_switch("leaf1");
@@ -290,8 +281,8 @@ Test(fabric_rpc, a_fetch_brings_tables_and_then_the_commit)
 	cr_assert(reply.has_generation);
 	routes = table_of(&reply, FABRIC_TABLE_ROUTES);
 	config = table_of(&reply, FABRIC_TABLE_CONFIG);
-	cr_expect_eq(routes->hash, hash_of(&routes->data));
-	cr_expect_eq(config->hash, hash_of(&config->data));
+	cr_expect_eq(routes->hash, hash_bytes(routes->data.data, routes->data.size));
+	cr_expect_eq(config->hash, hash_bytes(config->data.data, config->data.size));
 	cr_expect_eq(packed_table_decode(routes->data.data, routes->data.size, &keep, &packed), 0);
 	cr_expect_eq(packed.plan.edge_count, 4);
 	prepared = reply.generation;
