@@ -330,6 +330,7 @@ static void take_error(struct distributor *d, uint32_t at, enum distribute_step 
 	else
 		s->failed = true;
 	s->error = s->failed ? error : 0;
+	s->retry = ns_add(now, DISTRIBUTE_RETRY_MS * MS);
 }
 
 bool distribute_ack(struct distributor *d, uint32_t at, uint64_t boot, enum distribute_step step,
@@ -372,6 +373,21 @@ static void give_up_waiting(struct distributor *d)
 	review_all(d);
 }
 
+// One that had no room or memory may have some by now. Nobody waits for that.
+static void ask_again(struct distributor *d, struct distribute_switch *s, ns_t now, ns_t *next)
+{
+	if (!s->failed || distribute_error_is_of_tables(s->error))
+		return;
+	if (ns_before(now, s->retry)) {
+		*next = ns_min(*next, s->retry);
+		return;
+	}
+	s->failed = false;
+	s->slow = true;
+	d->news = true;
+	review(d, s);
+}
+
 bool distribute_tick(struct distributor *d, ns_t now, ns_t *next)
 {
 	bool changed = false;
@@ -385,6 +401,7 @@ bool distribute_tick(struct distributor *d, ns_t now, ns_t *next)
 			continue;
 		if (ns_before(now, silent)) {
 			*next = ns_min(*next, silent);
+			ask_again(d, s, now, next);
 			continue;
 		}
 		s->life = DISTRIBUTE_HEADLESS;

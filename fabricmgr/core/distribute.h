@@ -55,6 +55,7 @@
 enum {
 	DISTRIBUTE_SILENCE_MS = 3000, // without a call: headless
 	DISTRIBUTE_STEP_MS = 2000,    // of all together: then nobody is waited for any more
+	DISTRIBUTE_RETRY_MS = 5000,   // one without room or memory is asked again
 	DISTRIBUTE_DRAIN_MS = 500,    // a packet that waits longer is the PFC watchdog's
 };
 
@@ -96,8 +97,9 @@ struct distribute_switch {
 	struct generation prepared; // likewise
 	struct generation target;   // that it is to run; number 0: there is no plan
 	uint64_t good_hash;         // of what was last decided for it, if distributor.good
-	bool failed;                // it could not do its step; asked again after a hello or plan
+	bool failed;                // it could not do its step: hello, a plan or `retry` clear it
 	int error;                  // why, an errno
+	ns_t retry;                 // asked again then, unless the tables are wrong
 	bool whole;                 // it could not use a delta: send tables whole
 	bool slow;                  // was waited for in vain: not again before it does a step
 	bool waited;                // counted in distributor.waited

@@ -428,6 +428,31 @@ TABLE_TEST(distribute, errors, row, error_rows)
 	cr_assert_eq(distribute_next(&b->d, 0, &got), DISTRIBUTE_PREPARE, "until it says hello");
 }
 
+static const struct {
+	int error;
+	enum distribute_step later;
+} retry_rows[] = { { ENOSPC, DISTRIBUTE_COMMIT }, { EINVAL, DISTRIBUTE_NOTHING } };
+
+TABLE_TEST(distribute, one_without_room_is_asked_again, row, retry_rows)
+{
+	struct bench *b = make_running();
+	struct generation got;
+	ns_t next;
+
+	cr_assert_eq(distribute_plan(&b->d, hash_2, AT(10)), 0);
+	follow_all(b, AT(10));
+	decide(b, AT(10));
+	cr_assert_eq(fetch(b, 0, AT(11), &got), DISTRIBUTE_COMMIT);
+	distribute_ack(&b->d, 0, BOOT, DISTRIBUTE_COMMIT, &got, row->error, AT(12));
+	follow_all(b, AT(13));
+	distribute_heard(&b->d, 0, BOOT, AT(5000));
+	distribute_tick(&b->d, AT(11 + DISTRIBUTE_RETRY_MS), &next);
+	cr_expect_eq(distribute_next(&b->d, 0, &got), DISTRIBUTE_NOTHING);
+	distribute_tick(&b->d, AT(12 + DISTRIBUTE_RETRY_MS), &next);
+	cr_expect_eq(distribute_next(&b->d, 0, &got), row->later);
+	cr_expect_eq(b->d.waited, 0, "nobody waits for it");
+}
+
 Test(distribute, after_a_failure_the_last_good_stays)
 {
 	struct bench *b = make_running();
