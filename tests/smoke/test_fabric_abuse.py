@@ -252,8 +252,8 @@ class Flaps(Abuse):
         self.assertLess(grown, GROWTH_KIB)
         seconds = time.monotonic() - start
         self.assertLess(after['events'] - before['events'], 16 + 2 * seconds + 8 * len(repairs))
-        print(f'# {rate:.0f} flaps a minute: {grown} KiB more of {resident}, other repairs within {max(repairs):.3f} s, '
-              f'{after["events"] - before["events"]} events')
+        print(f'# {rate:.0f} flaps a minute: {grown} KiB more of {resident}, other repairs within '
+              f'{max(repairs):.3f} s, {after["events"] - before["events"]} events')
 
 
 class Hostile(Abuse):

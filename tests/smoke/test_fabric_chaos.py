@@ -7,7 +7,8 @@
 # comes out must be what a manager that begins anew makes of the same state.
 #
 # usage: test_fabric_chaos.py WEFT_SWITCH WEFT_FABRICD [TEST...]
-"""Kills; WEFT_TEST_LONG=1: more of them, WEFT_TEST_SEED=N: this seed."""
+"""Kills and full disks; WEFT_TEST_LONG=1: more of them, WEFT_TEST_SEED=N: this seed."""
+import errno
 import http.client
 import json
 import os
@@ -19,6 +20,7 @@ import time
 
 sys.dont_write_bytecode = True
 import lab
+import sandbox
 
 LEAVES, SPINES, HOSTS = 3, 2, 2
 NAMES = [f'leaf{i + 1}' for i in range(LEAVES)] + [f'spine{i + 1}' for i in range(SPINES)]
@@ -196,6 +198,78 @@ class Fabric(lab.SmokeTest):
         hashes = lab.wait_for(planned, 15, manager.log, every=0.02)
         manager.kill()
         return self.fresh_hashes.setdefault((intent, down), hashes)
+
+
+class Disks(Fabric):
+    """Small disks, in a mount namespace that ends with the test's process."""
+
+    def setUp(self):
+        sandbox.check(sandbox.libc.unshare(sandbox.CLONE_NEWNS))
+        lab.run('mount', '--make-rprivate', '/')
+        super().setUp()
+
+    def disk(self, path):
+        path.mkdir(parents=True, exist_ok=True)
+        lab.run('mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', str(path))
+        self.addCleanup(lab.run, 'umount', '-l', str(path))
+        return path
+
+    def fill(self, disk):
+        """Returns what is to be removed again."""
+        ballast = disk / 'ballast'
+        with open(ballast, 'wb', buffering=0) as out:
+            try:
+                while True:
+                    out.write(bytes(4096))
+            except OSError as error:
+                self.assertEqual(error.errno, errno.ENOSPC)
+        return ballast
+
+    def cut(self, leaf, cut=True):
+        status, body = self.switches[leaf].change(
+            lab.edit('set', 'port', f'Ethernet{HOSTS}', admin='false' if cut else 'true'), force=True)
+        self.assertEqual(status, 200, body)
+
+    def hashes(self):
+        return {switch.name: self.running(switch)['hash'] for switch in self.switches}
+
+    def test_manager(self):
+        """A manager without room says so and leaves everything as it is, and goes on when there is some."""
+        disk = self.disk(self.manager.state)
+        self.start()
+        before = self.hashes()
+        ballast = self.fill(disk)
+        self.cut(0)
+        lab.wait_for(lambda: 'the store cannot be written: No space left on device' in self.manager.log(), 20,
+                     self.manager.log)
+        self.assertEqual(self.hashes(), before)
+        status, body = self.manager.drain((1, 0))
+        self.assertEqual((status, body['error']), (500, 'it cannot be stored: No space left on device'))
+        ballast.unlink()
+        self.wait_settled(lambda: [0], {(0, 0)})
+        self.fill(disk)
+        self.manager.kill()
+        said = len(self.manager.log())
+        self.manager.launch()
+        self.assertNotEqual(self.manager.process.wait(20), 0)
+        self.assertRegex(self.manager.log()[said:], 'No space left on device|disk is full')
+        (disk / 'ballast').unlink()
+        self.manager.start()
+        self.wait_settled(lambda: [0], {(0, 0)})
+
+    def test_switch(self):
+        """A switch without room keeps what it has, and holds no other up."""
+        disk = self.disk(self.dir / 'state' / 'leaf3')
+        self.start()
+        before = self.hashes()
+        ballast = self.fill(disk)
+        self.cut(0)
+        wanted = self.fresh(0, frozenset({(0, 0)}))
+        others = {name: wanted[name] for name in NAMES if name != 'leaf3'}
+        lab.wait_for(lambda: {**others, 'leaf3': before['leaf3']} == self.hashes(), SETTLE_SECONDS, self.log)
+        self.assertIn('No space left on device', self.manager.log())
+        ballast.unlink()
+        lab.wait_for(lambda: self.hashes() == wanted, SETTLE_SECONDS, self.log)
 
 
 class Kills(Fabric):
