@@ -194,7 +194,12 @@ class Fabric(lab.SmokeTest):
         self.manager = Manager(self).start()
         text = f'manager = "unix:{self.dir}/run/fabricd.rpc";\ndescriptors = 8192;\n'
         self.fleet = lab.Fleet(self, [ports_of(i) for i in range(len(NAMES))], text, names=NAMES).launch()
-        self.status = self.manager.in_force()
+        # A plan may be in force before anybody has said of a link that it is up.
+        self.status = lab.wait_for(self.is_whole, 15, self.manager.log)
+
+    def is_whole(self):
+        status = self.manager.ask('status')
+        return status if status['in_force'] and status['links']['up'] == LEAVES * SPINES else None
 
     def weft(self, *words, **options):
         return lab.weft(WEFT, self.dir, *words, **options)
@@ -251,8 +256,11 @@ class Fabric(lab.SmokeTest):
             self.assertEqual((self.hops('leaf1', 'leaf3'), self.hops('leaf3', 'leaf1')), (['spine2'], ['spine2']))
             errors = json.loads(self.weft('fabric', 'errors', '--json', status=1))['errors']
             self.assertEqual([error['object'] for error in errors], ['leaf1:Ethernet2'])
+            told = [json.loads(watch.stdout.readline())]
+            while told[-1].get('kind') != 'IN_FORCE':           # it is told some time after it is so
+                told.append(json.loads(watch.stdout.readline()))
             watch.send_signal(signal.SIGTERM)
-            told = [json.loads(line) for line in watch.stdout]
+            told += [json.loads(line) for line in watch.stdout]
         self.assertEqual(first['generation'], self.status['generation'])
         kinds = [event.get('kind') for event in told]
         for kind in ('LINK_DOWN', 'PLANNED', 'IN_FORCE'):
