@@ -40,6 +40,14 @@ static struct bed bed_open(struct rng *rng)
 	return bed;
 }
 
+static void bed_close(struct bed *bed)
+{
+	free((void *)bed->snapshot->profile);
+	free(bed->snapshot);
+	free(bed->peak);
+	free(bed->values);
+}
+
 // The value of a row by its name; the test fails when there is none of it.
 static uint64_t value_of(const struct bed *bed, enum counters_object object, uint32_t at,
 			 const char *key)
@@ -98,6 +106,7 @@ SEED_TEST(counters_fill, every_row_at_its_place, rng, 3)
 			   &bed.snapshot->pool[i]);
 	for (uint32_t i = 0; i < PORTS; i++)
 		check_port(&bed, i);
+	bed_close(&bed);
 }
 
 Test(counters_fill, states)
@@ -129,6 +138,7 @@ Test(counters_fill, states)
 	cr_assert_eq(lossless, 1 + 16);
 	cr_assert_eq(bed.values[counters_pg_at(1, 3) + PG_STATE_LOSSLESS], 1);
 	cr_assert_eq(bed.values[counters_queue_at(1, 5) + QUEUE_STATE_LOSSLESS], 1);
+	bed_close(&bed);
 }
 
 // A pool that another configuration does not have leaves nothing behind.
@@ -142,4 +152,5 @@ Test(counters_fill, pools_that_are_gone)
 	bed.values[counters_pool_at(POOLS)] = 5;
 	counters_fill(bed.snapshot, bed.peak, PORTS, bed.values);
 	cr_assert_eq(bed.values[counters_pool_at(POOLS)], 0);
+	bed_close(&bed);
 }
