@@ -250,6 +250,10 @@ static int kill_or_start(struct lab *lab, const char *name, bool starts)
 		fprintf(stderr, "weft: %s %s already\n", name, starts ? "runs" : "has ended");
 		return EXIT_REFUSED;
 	}
+	if (starts && strcmp(name, LAB_PROCESS_TRAFFIC) == 0) {
+		fputs("weft: traffic has ended; weft lab traffic starts some\n", stderr);
+		return EXIT_REFUSED;
+	}
 	if (starts)
 		return start(lab, process, name);
 	return lab_process_end(process, false, 0) < 0 ? EXIT_REFUSED : EXIT_DONE;

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -83,6 +84,11 @@ static int make_port(struct lab *lab, const struct lab_netns *netns, const struc
 	const uint32_t number = host_port - own->hosts[port->host].first_port;
 	char inside[INTERFACE_BYTES], address[IP_PREFIX_TEXT_BYTES], mac[MAC_TEXT_BYTES];
 
+	// What stands in the state is removed with the lab.
+	if (if_nametoindex(netns->outside) != 0) {
+		fprintf(stderr, "weft: there is an interface %s already\n", netns->outside);
+		return -EEXIST;
+	}
 	json_array_append_new(json_object_get(lab->state, "interfaces"),
 			      json_string(netns->outside));
 	if (lab_save(lab) < 0)

@@ -70,23 +70,23 @@ static void find_parts(const struct topo *topo, const struct topo_state *state, 
 	}
 }
 
-// The first edge that a change cuts off from another one; TOPO_NONE: none.
-static uint32_t parted_edge(const struct topo *topo, const struct topo_state *before,
-			    const struct topo_state *after)
+// The first edge that a change cuts off from another one; TOPO_NONE: none. 0, or -ENOMEM.
+static int parted_edge(const struct topo *topo, const struct topo_state *before,
+		       const struct topo_state *after, uint32_t *found)
 {
 	const size_t count = topo->switch_count;
 	uint32_t *was = calloc(3 * count + 1, sizeof(*was));
 	uint32_t *is, *now_of; // now_of[part before]: the part that its edges are in
-	uint32_t found = TOPO_NONE;
 
 	if (was == NULL)
-		return TOPO_NONE;
+		return -ENOMEM;
 	is = was + count;
 	now_of = is + count;
 	find_parts(topo, before, was, now_of);
 	find_parts(topo, after, is, now_of);
 	memset(now_of, 0, (count + 1) * sizeof(*now_of));
-	for (uint32_t i = 0; found == TOPO_NONE && i < topo->edge_count; i++) {
+	*found = TOPO_NONE;
+	for (uint32_t i = 0; *found == TOPO_NONE && i < topo->edge_count; i++) {
 		const uint32_t at = topo->edge_switch[i];
 
 		if (was[at] == 0)
@@ -94,10 +94,10 @@ static uint32_t parted_edge(const struct topo *topo, const struct topo_state *be
 		if (now_of[was[at]] == 0)
 			now_of[was[at]] = is[at];
 		if (is[at] == 0 || now_of[was[at]] != is[at])
-			found = at;
+			*found = at;
 	}
 	free(was);
-	return found;
+	return 0;
 }
 
 static void set_drained(struct manager_fabric *fabric, uint32_t at, uint32_t link, bool drained)
@@ -116,7 +116,8 @@ static int try_drain(struct manager *manager, uint32_t at, uint32_t link, bool f
 	struct manager_fabric *fabric = manager->fabric;
 	const struct topo *topo = &fabric->source.graph.topo;
 	struct topo_state before;
-	uint32_t parted;
+	uint32_t parted = TOPO_NONE;
+	int rc = 0;
 
 	if (!manager_state_make(topo, &before))
 		return refuse(why, -ENOMEM, "memory is short");
@@ -124,11 +125,14 @@ static int try_drain(struct manager *manager, uint32_t at, uint32_t link, bool f
 	topo_state_copy(topo, &fabric->wanted, &before);
 	set_drained(fabric, at, link, true);
 	manager_find_wanted(manager, fabric);
-	parted = forced ? TOPO_NONE : parted_edge(topo, &before, &fabric->wanted);
+	if (!forced)
+		rc = parted_edge(topo, &before, &fabric->wanted, &parted);
 	free(before.link_lost);
-	if (parted == TOPO_NONE)
+	if (rc == 0 && parted == TOPO_NONE)
 		return 0;
 	set_drained(fabric, at, link, false);
+	if (rc < 0)
+		return refuse(why, rc, "memory is short");
 	return refuse(why, -EPERM, "hosts at %s would be cut off",
 		      fabric->source.fabric.switches[parted].name);
 }
