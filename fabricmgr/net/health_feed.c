@@ -297,6 +297,8 @@ static void on_metrics(struct evhttp_request *request, void *arg)
 		return;
 	source.health = feed->health;
 	source.view = manager_view(feed->manager);
+	// The plan of this second, which may be the first, is told as well.
+	metrics_count_plan(&feed->plans, &source.view->plan);
 	source.plans = &feed->plans;
 	only = evhttp_find_header(&query, "switch");
 	found = only == NULL || find_switch(feed->health->fabric, only, &source.only, why);
