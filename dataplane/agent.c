@@ -24,9 +24,10 @@
 #include "dataplane/reload.h"
 #include "dataplane/reports.h"
 #include "dataplane/routes.h"
-#include "dataplane/service.h"
+#include "dataplane/switch_words.h"
 #include "dataplane/telemetry.h"
 #include "sys/log.h"
+#include "sys/service.h"
 
 enum {
 	PORTS_PERIOD_US = 50000,
@@ -106,7 +107,7 @@ static void age_macs(struct agent *agent, struct instance *in)
 }
 
 // An lcore that does not answer stops the event loop here, which is how the service manager's
-// watchdog (service.c) finds out.
+// watchdog (sys/service.c) finds out.
 static void check_gap(struct agent *agent)
 {
 	struct lcore_stats stats[LCORE_MAX];
@@ -273,7 +274,7 @@ struct agent *agent_open(struct workers *workers, const struct agent_options *op
 	if (rc == 0)
 		agent->metrics = metrics_open(agent->base, workers);
 	if (agent->metrics != NULL)
-		agent->service = service_open(agent->base, workers);
+		agent->service = service_open(agent->base, switch_words, workers);
 	if (agent->service != NULL)
 		return agent;
 	agent_close(agent);

@@ -4,6 +4,7 @@
 // which are made in a thread of their own (plan_thread.h).
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +18,8 @@
 #include "fabricmgr/net/manager.h"
 #include "fabricmgr/net/northbound.h"
 #include "fabricmgr/net/options.h"
-#include "fabricmgr/net/service.h"
 #include "sys/log.h"
+#include "sys/service.h"
 
 enum { CONNECTIONS_MAX = 8192, PATH_BYTES = 256 };
 
@@ -39,6 +40,21 @@ static ns_t now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (ns_t){ (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec };
+}
+
+// How it is, for the service manager.
+static void words(void *arg, char text[NOTIFY_STATUS_BYTES])
+{
+	const struct manager_view *view = manager_view(arg);
+	const struct distributor *d = view->distributor;
+	uint32_t there = 0;
+
+	for (uint32_t i = 0; i < d->switch_count; i++)
+		there += d->at[i].life == DISTRIBUTE_THERE;
+	snprintf(text, NOTIFY_STATUS_BYTES,
+		 "%s: %u of %u switches there, generation %" PRIu64 "%s%s",
+		 view->source->fabric.name, there, d->switch_count, d->number,
+		 view->hold_why[0] != '\0' ? ", held: " : "", view->hold_why);
 }
 
 static void on_end(evutil_socket_t number, short what, void *arg)
@@ -125,7 +141,7 @@ static int start_serving(struct program *program)
 	if (program->rpc == NULL || program->northbound == NULL)
 		return 1;
 	health_feed_serve(program->health, program->northbound);
-	program->service = service_open(program->base, program->manager);
+	program->service = service_open(program->base, words, program->manager);
 	return program->service != NULL ? 0 : 1;
 }
 

@@ -1,38 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Two timers: one for the status in words, one at half of the watchdog's time. Both run while the
-// event loop does; a plan that takes long is the thread's, and holds neither up.
+// event loop does, which is what a service manager wants to know.
 
-#include "fabricmgr/net/service.h"
+#include "sys/service.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "sys/log.h"
-#include "sys/notify.h"
 
 struct service {
-	struct manager *manager;
 	struct notify notify;
+	service_words *words;
+	void *arg;
 	struct event *status;
 	struct event *watchdog;
 };
 
 static void say_status(struct service *service)
 {
-	const struct manager_view *view = manager_view(service->manager);
-	const struct distributor *d = view->distributor;
 	char text[NOTIFY_STATUS_BYTES];
-	uint32_t there = 0;
 
-	for (uint32_t i = 0; i < d->switch_count; i++)
-		there += d->at[i].life == DISTRIBUTE_THERE;
-	snprintf(text, sizeof(text), "%s: %u of %u switches there, generation %" PRIu64 "%s%s",
-		 view->source->fabric.name, there, d->switch_count, d->number,
-		 view->hold_why[0] != '\0' ? ", held: " : "", view->hold_why);
+	service->words(service->arg, text);
 	notify_status(&service->notify, text);
 }
 
@@ -74,7 +66,7 @@ static bool add_timers(struct service *service, struct event_base *base)
 	return service->watchdog != NULL;
 }
 
-struct service *service_open(struct event_base *base, struct manager *manager)
+struct service *service_open(struct event_base *base, service_words *words, void *arg)
 {
 	struct service *service = calloc(1, sizeof(*service));
 	const char *socket = getenv("NOTIFY_SOCKET");
@@ -82,7 +74,8 @@ struct service *service_open(struct event_base *base, struct manager *manager)
 
 	if (service == NULL)
 		return NULL;
-	service->manager = manager;
+	service->words = words;
+	service->arg = arg;
 	rc = notify_open(&service->notify, socket, getenv("WATCHDOG_USEC"), getenv("WATCHDOG_PID"),
 			 (uint32_t)getpid());
 	if (rc != 0)
