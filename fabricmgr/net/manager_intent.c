@@ -287,7 +287,7 @@ int manager_map_rules(const struct manager_fabric *fabric, const struct manager_
 int manager_map_turns(const struct manager_fabric *fabric, struct turns_in_force *turns,
 		      const struct manager_fabric *from, const struct turns_in_force *rules)
 {
-	const uint32_t count = rules->count + rules->has_proposed;
+	const uint32_t count = turns_count(rules, &from->source.graph.topo);
 	int rc = 0;
 
 	turns->count = 0;

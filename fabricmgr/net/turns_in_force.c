@@ -27,10 +27,22 @@ void turns_close(struct turns_in_force *turns)
 		memory_close(&turns->keep[i]);
 }
 
+static bool is_last(const struct turns_in_force *turns, const struct topo *topo,
+		    const struct turn_rules *rules)
+{
+	return turns->count > 0 && turn_mix_same(topo, &turns->rules[turns->count - 1], rules);
+}
+
+uint32_t turns_count(const struct turns_in_force *turns, const struct topo *topo)
+{
+	return turns->count +
+	       (turns->has_proposed && !is_last(turns, topo, &turns->rules[turns->count]));
+}
+
 int turns_copy(struct turns_in_force *to, const struct topo *topo,
 	       const struct turns_in_force *from)
 {
-	const uint32_t count = from->count + from->has_proposed;
+	const uint32_t count = turns_count(from, topo);
 	int rc = 0;
 
 	to->count = 0;
@@ -43,12 +55,6 @@ int turns_copy(struct turns_in_force *to, const struct topo *topo,
 		to->count += rc == 0;
 	}
 	return rc;
-}
-
-static bool is_last(const struct turns_in_force *turns, const struct topo *topo,
-		    const struct turn_rules *rules)
-{
-	return turns->count > 0 && turn_mix_same(topo, &turns->rules[turns->count - 1], rules);
 }
 
 int turns_propose(struct turns_in_force *turns, const struct topo *topo,
@@ -67,8 +73,7 @@ int turns_propose(struct turns_in_force *turns, const struct topo *topo,
 
 void turns_decide(struct turns_in_force *turns, const struct topo *topo)
 {
-	if (turns->has_proposed && !is_last(turns, topo, &turns->rules[turns->count]))
-		turns->count++;
+	turns->count = turns_count(turns, topo);
 	turns->has_proposed = false;
 }
 

@@ -23,6 +23,9 @@ struct turns_in_force {
 bool turns_open(struct turns_in_force *turns); // false: memory is short
 void turns_close(struct turns_in_force *turns);
 
+// With those proposed, which are no further ones when they are the last: TURNS_MAX at most.
+uint32_t turns_count(const struct turns_in_force *turns, const struct topo *topo);
+
 // Of the same topology; what is proposed counts as decided. 0, or -ENOMEM.
 int turns_copy(struct turns_in_force *to, const struct topo *topo,
 	       const struct turns_in_force *from);

@@ -77,7 +77,10 @@ class Manager:
         return self.log_path.read_text(errors='replace')
 
     def runs(self):
-        return self.process is not None and self.process.poll() is None
+        """Whether it was not killed; it never ends by itself."""
+        code = None if self.process is None else self.process.poll()
+        self.test.assertIn(code, (None, -signal.SIGKILL, 0), self.log())
+        return self.process is not None and code is None
 
     def end(self, number):
         if self.runs():
