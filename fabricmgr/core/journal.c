@@ -26,8 +26,10 @@ const enum journal_severity journal_kind_severity[JOURNAL_KIND_COUNT] = {
 // As much as fits of a text, ended by 0.
 static void copy_text(char *to, size_t bytes, const char *text)
 {
-	const size_t length = strnlen(text, bytes - 1);
+	size_t length = 0;
 
+	while (length + 1 < bytes && text[length] != '\0')
+		length++;
 	memcpy(to, text, length);
 	to[length] = '\0';
 }
