@@ -16,6 +16,7 @@
 #include "dataplane/fabric_events.h"
 #include "dataplane/fabric_receive.h"
 #include "dataplane/fabric_say.h"
+#include "schema/fabric.gen.h"
 #include "schema/fabric.h"
 #include "sys/lines.h"
 #include "sys/log.h"

@@ -12,8 +12,9 @@
 #include <event2/event.h>
 
 #include "dataplane/fabric_tables.h"
-#include "schema/fabric.gen.h"
 #include "sys/rpc_client.h"
+
+struct rpc_report; // schema/fabric.rpc
 
 // A switch as its agent sees it. Calls return before the switch goes on.
 struct fabric_switch {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "schema/fabric.gen.h"
 #include "schema/fabric.h"
 
 struct receive {

@@ -7,7 +7,8 @@
 #include <stdio.h>
 
 #include "dataplane/fabric_tables.h"
-#include "schema/fabric.gen.h"
+
+struct rpc_fetch_reply; // schema/fabric.rpc
 
 // Keeps the tables of a generation, on top of those that run (NULL: none), and says which set they
 // are. 0, or after a line on `errors`

@@ -7,6 +7,7 @@
 #include "dataplane/fabric_say.h"
 
 #include "routing/packed.h"
+#include "schema/fabric.gen.h"
 #include "schema/fabric.h"
 
 static char software[] = "weft " WEFT_VERSION;

@@ -6,7 +6,11 @@
 
 #include "dataplane/fabric_events.h"
 #include "dataplane/follower.h"
-#include "schema/fabric.gen.h"
+
+struct rpc_hello;
+struct rpc_fetch;
+struct rpc_ack;
+struct rpc_report;
 
 enum { FABRIC_EVENTS_MAX = 128 }; // of one report
 

@@ -12,6 +12,7 @@
 
 #include "dataplane/fabric_agent.h"
 #include "dataplane/fabric_counters.h"
+#include "schema/fabric.gen.h"
 #include "sys/cfg_diff.h"
 #include "sys/lines.h"
 #include "sys/log.h"
