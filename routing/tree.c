@@ -174,6 +174,7 @@ static struct valley_free_options rows_options(const struct tree *tree,
 		.weights = options->pinned ? VALLEY_FREE_PLAIN : options->weights,
 		.churn_rows = options->churn_rows,
 		.pin = options->pinned ? tree->pin : NULL,
+		.partial = options->partial,
 	};
 }
 

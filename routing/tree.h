@@ -25,6 +25,7 @@ struct tree_hints {
 struct tree_options {
 	enum valley_free_weights weights;
 	uint64_t churn_rows; // VALLEY_FREE_ANY_CHURN: no bound
+	bool partial;        // pairs without a way have none (valley_free.h)
 	bool pinned;         // D-mod-K: up-port (host / product of up-ports below) mod up-ports
 };
 

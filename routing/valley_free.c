@@ -283,7 +283,8 @@ bool valley_free_plan(const struct order *order, const struct topo_state *state,
 	arena_release(scratch, mark);
 	if (rc != 0)
 		return fail(fault, rc);
-	return !job.walk.parted || reach_check(order->topo, state, plan, scratch, fault);
+	return options->partial || !job.walk.parted ||
+	       reach_check(order->topo, state, plan, scratch, fault);
 }
 
 // --- what changed -------------------------------------------------------------------------------
@@ -444,7 +445,7 @@ bool valley_free_replan(const struct order *order, const struct topo_state *befo
 	if (rc != 0)
 		return fail(fault, rc);
 	// A link that returns may connect what rows cannot.
-	if (whole && !job.walk.parted)
+	if (options->partial || (whole && !job.walk.parted))
 		return true;
 	return reach_check(order->topo, after, plan, scratch, fault);
 }

@@ -34,10 +34,14 @@ struct valley_free_options {
 	// [switch_count] what a host's number is divided by for hops up from a switch (plan_group);
 	// NULL: flows are hashed. Goes with plain weights only.
 	const uint32_t *pin;
+	// A switch with hosts that is connected to an edge, but not without a valley, has no row
+	// towards it, and the plan is for the others; false: there is no plan.
+	bool partial;
 };
 
-// Writes all rows of a plan, not its rules. On false, *fault says why: memory, groups, or a switch
-// with hosts that is connected to an edge but has no way without a valley.
+// Writes all rows of a plan, not its rules. On false, *fault says why: memory, groups, or, unless
+// it may be partial, a switch with hosts that is connected to an edge but has no way without a
+// valley.
 bool valley_free_plan(const struct order *order, const struct topo_state *state,
 		      const struct valley_free_options *options, struct arena *scratch,
 		      struct plan *plan, struct plan_fault *fault);

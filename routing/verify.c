@@ -165,12 +165,17 @@ int verify_plan(const struct topo *topo, const struct topo_state *state, const s
 	return rc;
 }
 
-bool verify_good(const struct verify_report *report)
+bool verify_safe(const struct verify_report *report)
 {
 	for (uint32_t kind = 0; kind < VIOLATION_KINDS; kind++) {
-		if (report->violation_count[kind] != 0)
+		if (kind != VIOLATION_NO_ROUTE && report->violation_count[kind] != 0)
 			return false;
 	}
-	return report->unreachable_pairs == report->parted_pairs && report->rows_acyclic &&
-	       report->turns_acyclic;
+	return report->rows_acyclic && report->turns_acyclic;
+}
+
+bool verify_good(const struct verify_report *report)
+{
+	return verify_safe(report) && report->violation_count[VIOLATION_NO_ROUTE] == 0 &&
+	       report->unreachable_pairs == report->parted_pairs;
 }

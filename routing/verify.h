@@ -78,3 +78,7 @@ int verify_plan(const struct topo *topo, const struct topo_state *state, const s
 
 // Whether nothing is wrong but for parted pairs.
 bool verify_good(const struct verify_report *report);
+
+// Whether what is wrong, if anything, is that pairs have no way: packets of others neither loop nor
+// wait for each other in a circle, and what goes the wrong way is dropped.
+bool verify_safe(const struct verify_report *report);

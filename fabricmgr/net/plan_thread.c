@@ -79,6 +79,8 @@ static bool plan_anew(struct plan_thread *thread, struct slot *slot, struct plan
 		say(result, "the intent names an engine that there is not");
 		return false;
 	}
+	// Two hosts that lose each other must not keep the others from being helped.
+	options.tree.partial = true;
 	if (!planner_plan(&source->fabric, &source->graph, &options, &slot->keep, &thread->scratch,
 			  &slot->planner)) {
 		const struct planner_refusal *refusal = &slot->planner.refusal[0];
@@ -140,7 +142,7 @@ static bool prove(struct plan_thread *thread, struct slot *slot, struct plan_res
 	if (verify_plan(&source->graph.topo, &slot->planner.state, &slot->planner.plan, true,
 			&thread->paper, &thread->scratch, &report) < 0) {
 		say(result, "the plan cannot be verified: memory is short");
-	} else if (!verify_good(&report)) {
+	} else if (!verify_safe(&report)) {
 		say_violation(source, &report, result);
 	} else {
 		result->pairs = report.reachable_pairs + report.unreachable_pairs;

@@ -248,7 +248,8 @@ static struct tree_options random_options(struct rng *rng)
 {
 	struct tree_options options = { .weights = (enum valley_free_weights)rng_below(rng, 2),
 					.churn_rows = VALLEY_FREE_ANY_CHURN,
-					.pinned = rng_below(rng, 4) == 0 };
+					.pinned = rng_below(rng, 4) == 0,
+					.partial = rng_below(rng, 2) == 0 };
 
 	if (rng_below(rng, 3) == 0)
 		options.churn_rows = rng_below(rng, 40);

@@ -181,6 +181,34 @@ Test(manager, a_silent_switch_is_dead_when_all_neighbours_say_so)
 	cr_expect_not(view()->switches[spine].dead);
 }
 
+// leaf1 has spine2 alone, leaf2 spine1: from one to the other there are only valleys. The others
+// are helped all the same, and go on to be.
+Test(manager, two_leaves_that_lose_each_other_hold_nobody_up)
+{
+	uint32_t first, second, third;
+
+	start();
+	first = link_of("leaf1", "Ethernet2");
+	second = link_of("leaf2", "Ethernet3");
+	third = link_of("leaf3", "Ethernet2");
+	say_link(first, false);
+	wait_for(2);
+	say_link(second, false);
+	wait_for(3);
+	cr_expect_eq(view()->hold, MANAGER_HOLD_NONE, "%s", view()->hold_why);
+	// Two hosts at each, in both directions.
+	cr_expect_eq(view()->plan.unreachable, 2 * 2 * 2);
+	say_link(third, false);
+	wait_for(4);
+	say_link(third, true);
+	wait_for(5);
+	cr_expect_eq(view()->plan.unreachable, 2 * 2 * 2);
+	say_link(first, true);
+	wait_for(6);
+	cr_expect_eq(view()->plan.unreachable, 0);
+	expect_routes(second, TOPO_NONE);
+}
+
 // Both spines of three leaves, one way for each, is more than half of the cables.
 Test(manager, a_mass_loss_waits_to_be_confirmed)
 {

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "routing/verify.h"
 #include "tests/rig/follow.h"
 #include "tests/rig/graph.h"
 #include "tests/table.h"
@@ -396,6 +397,50 @@ Test(tree, return_that_opens_a_valley)
 	cr_assert_eq(fault.kind, PLAN_FAULT_UNREACHABLE);
 	cr_assert_eq(fault.edge, 0);
 	cr_assert_eq(fault.at, 2);
+	graph_free(&b.g);
+}
+
+// A plan that may be partial leaves those two without a row to each other, and is the plan for all
+// others; so does a replan, and it connects them when a link from 0 to 4 returns.
+Test(tree, partial_plan_around_a_valley)
+{
+	static const struct shape shape = {
+		5, { { 0, 3 }, { 1, 3 }, { 1, 4 }, { 2, 4 }, { 0, 4 } }, 5, { 0, 1, 2 }, 3
+	};
+	static const struct tree_options partial = { .partial = true };
+	struct verify_report report;
+	struct topo_state whole;
+	struct plan_fault fault;
+	struct bench b;
+
+	make_shape(&b.g, &shape);
+	cr_assert_eq(topo_state_init(&b.g.topo, &b.g.keep, &whole), 0);
+	graph_cut(&b.g, 0, 4, 0);
+	begin(&b, &partial);
+	for (uint32_t edge = 0; edge < 3; edge++) {
+		for (uint32_t at = 0; at < 3; at++)
+			cr_expect_eq(plan_rows(&b.before, edge)[at] == PLAN_NONE,
+				     edge + at == 2 && edge != at, "%u to %u", at, edge);
+	}
+	cr_assert_eq(verify_plan(&b.g.topo, &b.g.state, &b.before, true, &b.g.keep, &b.g.scratch,
+				 &report),
+		     0);
+	cr_expect(verify_safe(&report));
+	cr_expect_not(verify_good(&report));
+
+	cr_assert(tree_replan(&b.tree, &b.g.state, &whole, &partial, &b.g.scratch, &b.before,
+			      &fault));
+	cr_assert_eq(verify_plan(&b.g.topo, &whole, &b.before, true, &b.g.keep, &b.g.scratch,
+				 &report),
+		     0);
+	cr_expect(verify_good(&report));
+	cr_expect_eq(report.unreachable_pairs, 0);
+
+	cr_assert(tree_replan(&b.tree, &whole, &b.g.state, &partial, &b.g.scratch, &b.before,
+			      &fault));
+	cr_expect_eq(plan_rows(&b.before, 0)[2], PLAN_NONE);
+	cr_expect_eq(plan_rows(&b.before, 2)[0], PLAN_NONE);
+	cr_expect_neq(plan_rows(&b.before, 1)[0], PLAN_NONE);
 	graph_free(&b.g);
 }
 
