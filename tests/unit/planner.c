@@ -235,7 +235,7 @@ static const struct {
 	  false },
 	{ "a tree with weights",
 	  make_tree,
-	  { .tree = { VALLEY_FREE_EXACT, VALLEY_FREE_ANY_CHURN, false } },
+	  { .tree = { .weights = VALLEY_FREE_EXACT, .churn_rows = VALLEY_FREE_ANY_CHURN } },
 	  true },
 	{ "a Torus", make_torus, { .engine_count = 0 }, false },
 	{ "pods that a tree joins", make_hybrid, { .engine_count = 0 }, false },
