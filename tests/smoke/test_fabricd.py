@@ -300,7 +300,6 @@ class Fabric(lab.SmokeTest):
         """The manager is killed and started again: switches lose nothing, and no table changes."""
         before, changes = self.running(), self.changes()
         self.assertTrue(changes)
-        count = self.manager.ask('events')['count']
         self.manager.kill()
         for switch in self.fleet.switches:
             lab.wait_for(lambda: not switch.get('/v1/fabric')['connected'], 20, f'{switch.name} to miss its manager')
@@ -310,9 +309,9 @@ class Fabric(lab.SmokeTest):
         status = self.manager.in_force()
         self.assertEqual(status['epoch'], self.status['epoch'] + 1)
         self.assertEqual((self.running(), self.changes()), (before, changes))
-        events = self.manager.ask('events', '--since', '0')
-        self.assertGreater(events['count'], count)
-        self.assertEqual(events['events'][0]['kind'], 'MANAGER_STARTED')
+        # The journal is stored once a second: what the first one wrote last may be missing, not that it began.
+        kinds = [event['kind'] for event in self.manager.ask('events', '--since', '0')['events']]
+        self.assertEqual((kinds[0], kinds.count('MANAGER_STARTED')), ('MANAGER_STARTED', 2))
 
     def test_canary(self):
         """Another intent goes to one switch, is taken back, and then goes everywhere."""
